@@ -648,7 +648,7 @@ async fn traps_of_sql_are_served_as_the_database_answers() {
 /// Too many rows for an application to sort: NULL, the empty text and what is below `!` in a range and an order.
 const ORDERED: &str = "
     CREATE TABLE t (id INTEGER PRIMARY KEY, g INTEGER NOT NULL, name TEXT, sku TEXT NOT NULL, qty INTEGER, v);
-    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
     INSERT INTO t SELECT i, 1, CASE i % 8 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN ' lead' WHEN 3 THEN '!bang'
       WHEN 4 THEN '\"q\"' WHEN 5 THEN 'bob' WHEN 6 THEN 'zed' ELSE '~' END,
       'sku' || (i % 7), CASE WHEN i % 5 = 0 THEN NULL ELSE i END, i * 1.5 FROM n;";

@@ -23,6 +23,7 @@ use dynafold_sql::{
 
 use crate::observed::Observed;
 use crate::path::{Path, Step};
+use crate::writes::Values;
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, unkept_figures};
@@ -68,6 +69,8 @@ pub(crate) struct Ask<'c> {
     pub(crate) outputs: Vec<(Path, String)>,
     /// Children that are answered together with their parent.
     pub(crate) children: Vec<ChildAsk<'c>>,
+    /// The other item of each row, with its large columns, where one key of an index finds both.
+    pub(crate) twin: Option<Twin<'c>>,
     /// Parents without which a row is not answered, where it may be without: the columns that lead to them.
     pub(crate) required: Vec<Path>,
     /// The query that `verify --patterns` runs.
@@ -115,6 +118,11 @@ impl<'c> Ask<'c> {
         self.when.iter().chain(constants)
     }
 
+    /// The items of each row that its key finds.
+    pub(crate) fn items_of_row(&self) -> u64 {
+        1 + u64::from(self.twin.is_some())
+    }
+
     /// The tables of its item types.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &'c Table> {
         self.types().map(|(table, _)| table)
@@ -124,7 +132,9 @@ impl<'c> Ask<'c> {
     pub(crate) fn types(&self) -> impl Iterator<Item = (&'c Table, &[(Path, String)])> {
         let children = self.children.iter();
         let children = children.map(|child| (child.table, &*child.outputs));
-        std::iter::once((self.root, &*self.outputs)).chain(children)
+        let twin = self.twin.iter().map(|twin| (twin.table, &*twin.outputs));
+        let types = std::iter::once((self.root, &*self.outputs));
+        types.chain(children).chain(twin)
     }
 
     /// Whether a column is equal to something as it is: of one that is so in lower case alone several texts may be found.
@@ -217,6 +227,16 @@ pub(crate) struct When {
     pub(crate) filter: Option<Filter>,
 }
 
+impl When {
+    /// Whether new rows with these values meet it, 1 or 0; `None` where they do not say it.
+    pub(crate) fn takes(&self, values: &Values) -> Option<f64> {
+        let filter = self.filter.as_ref()?;
+        let is_own = filter.path.steps.is_empty();
+        let value = values.get(&filter.path.column).filter(|_| is_own)?;
+        Some(f64::from(u8::from(filter.takes(value)?)))
+    }
+}
+
 /// Rows that stand in the item collection of their parent.
 #[derive(Debug, Clone)]
 pub(crate) struct ChildAsk<'c> {
@@ -228,6 +248,15 @@ pub(crate) struct ChildAsk<'c> {
     pub(crate) outputs: Vec<(Path, String)>,
     /// Their order.
     pub(crate) order: Vec<(Path, bool)>,
+}
+
+/// The large columns of a row in an item of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct Twin<'c> {
+    /// Their table.
+    pub(crate) table: &'c Table,
+    /// What is selected of them.
+    pub(crate) outputs: Vec<(Path, String)>,
 }
 
 /// Why no Query serves a read, and the way out.
@@ -1082,6 +1111,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             unsortable: None,
             outputs: Vec::new(),
             children: Vec::new(),
+            twin: None,
             required: Vec::new(),
             sql: self.prepared.sql.clone(),
             unsorted: None,

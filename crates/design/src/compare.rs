@@ -16,7 +16,7 @@ use dynafold_mapping::model::{
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
-use dynafold_sql::{SqlQuery, WriteKind, table, write_statement};
+use dynafold_sql::{Constant, SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
 use crate::add_references;
@@ -25,7 +25,9 @@ use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched};
+use crate::said_values;
 use crate::workload::Statement;
+use crate::writes::Values;
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -71,6 +73,9 @@ pub struct PricedWrite {
     pub usd_month: f64,
     /// Whether a key of the table or of an index finds its rows. Otherwise only a Scan does, which is not priced.
     pub has_key: bool,
+    /// US dollars a month of that for copies in items of other tables.
+    #[serde(skip)]
+    pub(crate) usd_copies: f64,
 }
 
 /// How an access pattern serves a read.
@@ -133,7 +138,10 @@ pub fn price<S: Borrow<Statement>>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
                 let rows = float(write.rows.unwrap_or(1));
-                let mut units = rows * priced.write(table, write.kind, &write.columns);
+                let values = said_values(&write, table);
+                let set = (&*write.columns, &values);
+                let of_copies = rows * priced.write_of(table, write.kind, set, false);
+                let mut units = of_copies + rows * priced.write_of(table, write.kind, set, true);
                 if write.kind == WriteKind::Delete {
                     units += priced.cascaded(table, CASCADES);
                 }
@@ -151,6 +159,7 @@ pub fn price<S: Borrow<Statement>>(
                     units,
                     usd_month,
                     has_key,
+                    usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
                 });
             }
             continue;
@@ -335,6 +344,14 @@ impl<'d> Priced<'d> {
         };
         let kept = types.first().filter(|_| types.iter().all(is_query));
         let asked = self.key_condition(pattern, &types);
+        let main = asks.first().map(|ask| ask.root);
+        let table_of = |item: &ItemType| self.scan(item).and_then(|scan| self.table_of(&scan.from));
+        // Where a row has several items, a limit counts each.
+        let is_main = |item: &&&ItemType| {
+            let own = table_of(item).zip(main);
+            own.is_some_and(|(own, main)| own.name == main.name)
+        };
+        let of_row = whole(types.iter().filter(is_main).count()).max(1);
         // Of a list either its value is in the key, or all of it in a filter.
         let has_values = pattern
             .sql
@@ -364,29 +381,29 @@ impl<'d> Priced<'d> {
                 });
                 all.min(limit.map_or(f64::INFINITY, f64::from))
             }
-            _ => self.found(ask, &asked, pattern),
+            _ => self.found(ask, &asked, pattern, of_row),
         });
-        let main = asks.first().map(|ask| ask.root);
         let (mut items, mut bytes) = (0.0, 0.0);
-        // Items that are then read by their keys: their units, and the requests.
-        let mut then = (0.0, 0.0);
+        // Items that are then read by their keys: their units, their number and their bytes.
+        let mut then = (0.0, 0.0, 0.0);
         for item in &types {
-            let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            let own = table_of(item);
             let found = found.unwrap_or(1.0);
-            let count = match (main, own) {
-                (Some(main), Some(own)) => self.beside(own, main, found),
-                _ => found,
-            };
+            let count = main.zip(own);
+            let count = count.map_or(found, |(main, own)| self.beside(own, main, found));
             items += count;
             bytes += count * self.bytes(item, index);
             if pattern.fetch {
                 let limit = pattern.limit.map_or(f64::INFINITY, f64::from);
-                let (units, requests) = fetched(count.min(limit), self.bytes(item, None));
-                then = (then.0 + units, then.1 + requests);
+                let (count, each) = (count.min(limit), self.bytes(item, None));
+                let units = fetched(count, each).0;
+                then = (then.0 + units, then.1 + count, then.2 + count * each);
             }
         }
+        let fetches = fetched(then.1, then.2 / then.1.max(1.0)).1;
+        let fetches = if pattern.fetch { fetches } else { 0.0 };
         for item in &self.model.item_types {
-            let own = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+            let own = table_of(item);
             if let Some((own, main)) = own.zip(main)
                 && is_read_in_vain(item, pattern)
             {
@@ -405,8 +422,8 @@ impl<'d> Priced<'d> {
         let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),
-            requests: rounded((requests + then.1 * float(lists)) * times),
-            fetches: rounded(then.1 * float(lists) * times),
+            requests: rounded((requests + fetches * float(lists)) * times),
+            fetches: rounded(fetches * float(lists) * times),
             items: found.map(|_| items * times),
             units: (units + then.0 * 2.0 * each * float(lists)) * times,
             usd_month: 0.0,
@@ -415,7 +432,13 @@ impl<'d> Priced<'d> {
     }
 
     /// The items that the key condition finds.
-    fn found(&self, ask: &Ask<'_>, asked: &AskedKey<'_>, pattern: &AccessPattern) -> f64 {
+    fn found(
+        &self,
+        ask: &Ask<'_>,
+        asked: &AskedKey<'_>,
+        pattern: &AccessPattern,
+        of_row: u64,
+    ) -> f64 {
         let mut found = ask.clone();
         found.equal.retain(|equal| asked.gives(equal));
         // Names of its own, where there is no SQL that says what they are.
@@ -433,7 +456,8 @@ impl<'d> Priced<'d> {
         found.when.retain(|when| !is_filter(when));
         let all = self.facts.found_in_all(&found);
         // A filter reads on until the limit is full.
-        let limit = pattern.limit.map(u64::from).or(ask.limit);
+        let limit = pattern.limit.map(|limit| u64::from(limit).div_ceil(of_row));
+        let limit = limit.or(ask.limit);
         match limit {
             Some(limit) if pattern.filter.is_none() => all.min(float(limit)),
             _ => all,
@@ -499,17 +523,34 @@ impl<'d> Priced<'d> {
             return 0.0;
         };
         let children = cascading(self.facts.catalog, table);
-        let units = children.map(|(child, each)| {
-            each * (self.write(child, WriteKind::Delete, &[]) + self.cascaded(child, further))
-        });
+        let units = children
+            .map(|(child, each)| each * (self.delete(child) + self.cascaded(child, further)));
         units.sum()
     }
 
-    /// Write units of one statement in the table and its indexes.
-    fn write(&self, table: &Table, kind: WriteKind, columns: &[String]) -> f64 {
+    /// Write units of a DELETE in the table and its indexes.
+    fn delete(&self, table: &Table) -> f64 {
+        let each = [true, false];
+        let set = (&[][..], &Values::new());
+        let each = each.map(|of_own| self.write_of(table, WriteKind::Delete, set, of_own));
+        each.iter().sum()
+    }
+
+    /// Write units of one statement in the table and its indexes, for items of the table's own rows, with what is reckoned from them,
+    /// or for those of other tables. It sets these columns, or inserts these values.
+    fn write_of(
+        &self,
+        table: &Table,
+        kind: WriteKind,
+        (columns, values): (&[String], &Values),
+        of_own: bool,
+    ) -> f64 {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
             let own = self.table_of(&scan.from);
+            if of_own == own.is_some_and(|own| own.name != table.name) {
+                return None;
+            }
             let figures = self.figures(scan).filter(|of| of.base == table.name);
             let is_set = |of: Option<&TableName>, name: &str| {
                 let mut set = columns.iter();
@@ -538,7 +579,7 @@ impl<'d> Priced<'d> {
                 (None, _) if !is_own && self.embeds(item, scan, table) => (1.0, false),
                 _ => return Some(of_others),
             };
-            Some(times * self.put(item, scan, is_new, &touched) + of_others)
+            Some(times * self.put(item, scan, is_new.then_some(values), &touched) + of_others)
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -608,16 +649,18 @@ impl<'d> Priced<'d> {
         &self,
         item: &ItemType,
         scan: &Scan,
-        is_new: bool,
+        new: Option<&Values>,
         touched: &dyn Fn(&AttributeNode) -> bool,
     ) -> f64 {
+        let is_new = new.is_some();
+        let none = Values::new();
         let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
         let changes = |name: &str| item.node(name).is_some_and(touched);
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
         let each = units(self.bytes(item, None));
         let mut sum = if moves { 2.0 * each } else { each };
-        for (index, share) in self.entries(item, scan) {
+        for (index, share) in self.entries(item, scan, new.unwrap_or(&none)) {
             let own = units(self.bytes(item, Some(index)));
             let mut held = item
                 .attributes
@@ -649,7 +692,8 @@ impl<'d> Priced<'d> {
             })
         };
         let mut is_decided = false;
-        let entries = self.entries(item, scan).into_iter().filter(|(index, _)| {
+        let entries = self.entries(item, scan, &Values::new());
+        let entries = entries.into_iter().filter(|(index, _)| {
             let mut keys = index.key().filter_map(|key| item.node(&key.name));
             keys.any(|key| {
                 let mut found = false;
@@ -674,8 +718,8 @@ impl<'d> Priced<'d> {
         }
     }
 
-    /// The indexes that an item type stands in, each with the share of its items that do.
-    fn entries(&self, item: &ItemType, scan: &Scan) -> Vec<(&'d Index, f64)> {
+    /// The indexes that an item type stands in, each with the share of its items that do: of new ones by the values that are said.
+    fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, f64)> {
         let indexes = self.model.table.indexes.iter().filter_map(|index| {
             // Keys of one condition are there together.
             let mut conditions = BTreeSet::new();
@@ -695,9 +739,9 @@ impl<'d> Priced<'d> {
                 });
             }
             let table = self.table_of(&scan.from);
-            let met = conditions
-                .iter()
-                .map(|condition| table.map_or(1.0, |table| self.facts.met(condition, table)));
+            let met = conditions.iter().map(|condition| {
+                table.map_or(1.0, |table| self.facts.met(condition, table, values))
+            });
             let met: f64 = met.product();
             // What a condition asks for is counted by it.
             let is_asked = |one: &Placeholder| {
@@ -706,7 +750,7 @@ impl<'d> Priced<'d> {
                 name.is_some_and(|name| conditions.any(|condition| has_word(condition, name)))
             };
             let present = needed.into_values().filter(|one| !is_asked(one));
-            let present = present.map(|one| self.present(one, scan));
+            let present = present.map(|one| self.present(one, scan, values));
             Some((index, met * present.product::<f64>()))
         });
         indexes.collect()
@@ -725,10 +769,17 @@ impl<'d> Priced<'d> {
         Some((table, table.column(name)?))
     }
 
-    /// The share of rows in which a value is not NULL.
-    fn present(&self, value: &Placeholder, scan: &Scan) -> f64 {
-        let column = self.column(value, scan);
-        column.map_or(1.0, |(table, column)| self.facts.present(table, column))
+    /// The share of rows in which a value is not NULL, of new ones with these values of their own table.
+    fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> f64 {
+        let own = column_name(scan, value).filter(|_| is_own(value, scan));
+        match own.and_then(|name| values.get(name)) {
+            Some(Constant::Null) => 0.0,
+            Some(_) => 1.0,
+            None => {
+                let column = self.column(value, scan);
+                column.map_or(1.0, |(table, column)| self.facts.present(table, column))
+            }
+        }
     }
 
     fn embeds(&self, item: &ItemType, scan: &Scan, table: &Table) -> bool {
@@ -789,7 +840,7 @@ impl<'d> Priced<'d> {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
             let own = self.bytes(item, None) + 100.0;
-            let entries = self.entries(item, scan).into_iter();
+            let entries = self.entries(item, scan, &Values::new()).into_iter();
             let entries =
                 entries.map(|(index, share)| (self.bytes(item, Some(index)) + 100.0) * share);
             Some(self.items(item) * (own + entries.sum::<f64>()))
@@ -827,6 +878,12 @@ impl AskedKey<'_> {
     fn filters(&self, path: &Path) -> bool {
         self.filtered.contains(&path.column)
     }
+}
+
+/// Whether a value is a column of the scan's own table.
+fn is_own(value: &Placeholder, scan: &Scan) -> bool {
+    let column = scan.columns.get(value.place.column);
+    matches!(column, Some(ScanColumn::Column { join: None, .. }))
 }
 
 /// The column of a scan that a value has.

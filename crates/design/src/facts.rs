@@ -3,11 +3,12 @@
 
 use dynafold_format::{float, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
-use dynafold_sql::identifier;
+use dynafold_sql::{Constant, identifier};
 
 use crate::ask::{Ask, When, ask};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::Path;
+use crate::writes::Values;
 
 /// Rows that a table is taken to have where the database does not say.
 const ROWS: f64 = 1_000.0;
@@ -170,12 +171,36 @@ impl Facts<'_> {
         parent.map_or_else(|| rows(at).sqrt(), rows)
     }
 
-    /// The share of rows that meet a condition in a mapping's words.
-    pub(crate) fn met(&self, condition: &str, table: &Table) -> f64 {
-        let counted = (table.name.clone(), condition.to_owned());
-        if let Some(share) = self.observed.conditions.get(&counted) {
-            return share.clamp(1.0 / rows(table), 1.0);
+    /// Whether a new row with these values meets a condition: 1 or 0; where they do not say it, the share of rows that do.
+    pub(crate) fn inserted(&self, when: &When, table: &Table, values: &Values) -> f64 {
+        when.takes(values)
+            .unwrap_or_else(|| self.share(when, table))
+    }
+
+    /// The share of new rows with these values in which a column is not NULL.
+    pub(crate) fn given(&self, path: &Path, table: &Table, values: &Values) -> f64 {
+        match values.get(&path.column).filter(|_| path.steps.is_empty()) {
+            Some(Constant::Null) => 0.0,
+            Some(_) => 1.0,
+            None => self.leads(path, table),
         }
+    }
+
+    /// The share of rows that meet a condition in a mapping's words: of new ones with these values, as far as they say it.
+    pub(crate) fn met(&self, condition: &str, table: &Table, values: &Values) -> f64 {
+        if values.is_empty() {
+            return self.met_by(condition, table);
+        }
+        let whens = self.whens(condition, table);
+        if whens.iter().all(|when| when.takes(values).is_none()) {
+            return self.met_by(condition, table);
+        }
+        let each = whens.iter().map(|when| self.inserted(when, table, values));
+        each.product()
+    }
+
+    /// What a condition in a mapping's words asks.
+    fn whens(&self, condition: &str, table: &Table) -> Vec<When> {
         let name = |name: &str| identifier(name, self.catalog.dbms);
         let key = table.row_key().first().map_or_else(String::new, |key| {
             format!(" AND {}.{} = :key", name(&table.name.name), name(key))
@@ -183,11 +208,21 @@ impl Facts<'_> {
         let from = name(&table.name.name);
         let sql = format!("SELECT * FROM {from} WHERE ({condition}){key}");
         let asks = ask(&sql, self.catalog, self.observed).unwrap_or_default();
-        let mut whens = asks.last().into_iter().flat_map(Ask::conditions).peekable();
-        if whens.peek().is_none() {
+        let whens = asks.last().into_iter().flat_map(Ask::conditions);
+        whens.cloned().collect()
+    }
+
+    /// The share of rows that meet a condition in a mapping's words.
+    fn met_by(&self, condition: &str, table: &Table) -> f64 {
+        let counted = (table.name.clone(), condition.to_owned());
+        if let Some(share) = self.observed.conditions.get(&counted) {
+            return share.clamp(1.0 / rows(table), 1.0);
+        }
+        let whens = self.whens(condition, table);
+        if whens.is_empty() {
             return SOME;
         }
-        whens.map(|when| self.share(when, table)).product()
+        whens.iter().map(|when| self.share(when, table)).product()
     }
 
     /// The share of rows that meet a condition without parameters.

@@ -14,7 +14,7 @@ use crate::observed::Observed;
 use crate::path::Path;
 use crate::structure::Structure;
 use crate::workload::Statement;
-use crate::writes::{Write, Writes};
+use crate::writes::{Values, Write, Writes};
 
 /// A table of figures that are kept.
 #[derive(Debug, Clone)]
@@ -185,6 +185,7 @@ impl Figures {
                     rate,
                     inserts_several: false,
                     numbers: false,
+                    values: Values::new(),
                     columns: kept.of.figures.iter().map(Figure::name).collect(),
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
                     found_by: kept.of.groups.clone(),

@@ -43,7 +43,7 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_relational::scan::ScanColumn;
-use dynafold_sql::{WriteKind, identifier, table, write_statement};
+use dynafold_sql::{WriteKind, WriteStatement, identifier, table, write_statement};
 
 use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
@@ -63,6 +63,7 @@ pub use report::{
 use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
+use traps::LargeColumns;
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
 use writes::{Write, Writes};
@@ -171,8 +172,9 @@ const LISTED: f64 = 1_000.0;
 
 /// US dollars a month that a second item type for large columns has to save.
 const SPLIT: f64 = 5.0;
-/// Tables whose large columns are tried apart, at most: those that save the most.
-const SPLITS: usize = 4;
+/// Tables whose large columns are tried apart, at most: those that save the most. Each takes a search, a long one of a large workload.
+const SPLITS: usize = 12;
+const SPLITS_OF_MANY: usize = 4;
 
 /// Reads that are tried with an index of their own, at most: those that pay the most for what others need.
 const ALONE: usize = 4;
@@ -190,6 +192,30 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
+    let (mut best, tried) = searched(catalog, statements, prices, limits);
+    for large in &best.large {
+        let warning = best.design.report.warnings.get_mut(large.warning);
+        let is_tried = tried.contains(&large.table);
+        if let Some(warning) = warning {
+            warning.add(if is_tried {
+                "; that was tried: the whole design would save less than 5 USD a month by it"
+            } else if large.saved < SPLIT {
+                "; that was not tried for so little"
+            } else {
+                "; that was not tried, since each table takes a search"
+            });
+        }
+    }
+    best.design
+}
+
+/// The best of the proposals that are tried, and the tables whose large columns were tried apart.
+fn searched(
+    catalog: &Catalog,
+    statements: &[Statement],
+    prices: &Prices,
+    limits: &Limits,
+) -> (Proposal, BTreeSet<TableName>) {
     let mut setting = SearchSetting {
         indexes: limits.indexes,
         ..SearchSetting::default()
@@ -206,17 +232,21 @@ pub fn design(
             (best, setting) = (proposed, other);
         }
     }
-    let first = best.large.clone();
-    for (table, columns) in first.into_iter().take(SPLITS) {
+    let is_small = statements.len() <= SMALL;
+    let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
+    let mut tried_apart = BTreeSet::new();
+    let first = best.large.clone().into_iter();
+    for large in first.filter(|large| large.saved >= SPLIT).take(most) {
         let mut other = setting.clone();
-        other.large.insert(table, columns);
+        tried_apart.insert(large.table.clone());
+        other.large.insert(large.table, large.columns);
         let proposed = tried(&other);
         if proposed.is_better(&best, SPLIT) {
             (best, setting) = (proposed, other);
         }
     }
-    if statements.len() > SMALL {
-        return best.design;
+    if !is_small {
+        return (best, tried_apart);
     }
     for read in fetching.into_iter().take(ALONE) {
         let mut other = setting.clone();
@@ -246,7 +276,7 @@ pub fn design(
             (best, setting) = (proposed, other);
         }
     }
-    best.design
+    (best, tried_apart)
 }
 
 /// What a proposal is made with.
@@ -274,7 +304,7 @@ type NotServed = BTreeMap<String, Unserved>;
 struct Proposal {
     design: Design,
     /// Large columns that may well have items of their own.
-    large: Vec<(TableName, BTreeSet<String>)>,
+    large: Vec<LargeColumns>,
     /// Reads that pay for what others need in an index, the dearest first.
     shared: Vec<String>,
     not_served: NotServed,
@@ -338,7 +368,12 @@ fn proposal(
         why.is_none()
     });
     splits::by_row(&mut reads, &setting.large, &writes);
-    let splits = splits::splits(catalog, &setting.large, &reads).unwrap_or_default();
+    let of_base = Facts {
+        catalog,
+        observed: &limits.observed,
+    };
+    let splits = splits::splits(of_base, &setting.large, &reads, &writes, prices);
+    let splits = splits.unwrap_or_default();
     let catalog = &splits::with_splits(catalog, &splits);
     splits::apart(&mut reads, &splits, catalog);
     splits::add_writes(&mut writes, &splits);
@@ -393,7 +428,7 @@ fn proposal(
         hot,
     } = candidates;
     reads_without(
-        catalog,
+        facts,
         (ways.as_slice(), hot.as_slice()),
         reads.get(..asked).unwrap_or_default(),
         &mut unserved,
@@ -797,6 +832,7 @@ fn understood<'w, 'c>(
                         inserts_several: write.rows != Some(1),
                         numbers: write.numbers,
                         columns,
+                        values: said_values(&write, table),
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
@@ -831,6 +867,16 @@ fn understood<'w, 'c>(
         writes,
         written,
     }
+}
+
+/// The values that an INSERT says, by the columns of its table.
+fn said_values(write: &WriteStatement, table: &Table) -> writes::Values {
+    let said = write.values.iter().filter_map(|(name, value)| {
+        let mut columns = table.columns.iter();
+        let column = columns.find(|one| one.name.eq_ignore_ascii_case(name))?;
+        Some((column.name.clone(), value.clone()))
+    });
+    said.collect()
 }
 
 /// A table, and the columns of it that a WHERE holds equal to something.
@@ -939,11 +985,12 @@ fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> 
 
 /// Reads for which no structure was found are not served.
 fn reads_without<'w>(
-    catalog: &Catalog,
+    facts: Facts<'_>,
     (ways, hot): (&[Vec<Way>], &[f64]),
     reads: &[Read<'w, '_>],
     unserved: &mut Vec<UnservedRead<'w>>,
 ) {
+    let catalog = facts.catalog;
     let without = ways.iter().zip(hot).zip(reads);
     let without = without.filter(|((ways, _), _)| ways.is_empty());
     for ((_, hot), read) in without {
@@ -973,9 +1020,10 @@ fn reads_without<'w>(
                 )
             }
             _ => {
-                let why = first
+                let mut why = first
                     .map(|ask| structure::reason(ask, catalog))
                     .unwrap_or_default();
+                why.push_str(&unsortable_rows(&read.asks, facts).unwrap_or_default());
                 (why, first.map_or("", structure::way_out))
             }
         };
@@ -1025,7 +1073,7 @@ struct Way {
 
 /// Adds the collections whose children stand as reads of them alone want it.
 fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
-    let collections = all.iter().filter(|one| one.parts.len() > 1);
+    let collections = all.iter().filter(|one| one.is_collection());
     let sorted = collections.flat_map(|one| {
         let wanted = wanted.iter();
         wanted.filter_map(move |other| structure::with_sorted(one, other))
@@ -1042,7 +1090,7 @@ fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
 fn add_unions(all: &mut Vec<Structure<'_>>) {
     let collections: Vec<Structure<'_>> = all
         .iter()
-        .filter(|one| one.parts.len() > 1)
+        .filter(|one| one.is_collection())
         .cloned()
         .collect();
     let mut unions: Vec<Structure<'_>> = Vec::new();
@@ -1067,6 +1115,8 @@ fn add_unions(all: &mut Vec<Structure<'_>>) {
 /// Items up to which an application may well sort or compute, and a filter leave out what is not wanted where its price is not
 /// known.
 const SHORT: f64 = 100.0;
+/// Items up to which it may where that costs less than what else would do.
+const MANY: f64 = 10.0 * SHORT;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
 
@@ -1080,7 +1130,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
     }
     for read in reads {
         let mut found: Vec<Ask<'_>> = Vec::new();
-        let is_short = |ask: &Ask<'_>| facts.most_found(ask) <= SHORT;
+        let is_sortable = |ask: &Ask<'_>| facts.most_found(ask) <= MANY;
         // What is paid for in vain is a matter of its price.
         let is_priced = |ask: &Ask<'_>| {
             let found = facts.most_found(ask);
@@ -1119,10 +1169,11 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             };
             ask.note(note);
             ask.is_page = false;
-            Some(ask).filter(is_short)
+            Some(ask).filter(is_sortable)
         });
         let unsorted: Vec<Ask<'_>> = unsorted.collect();
         found.extend(unsorted);
+        found.retain(splits::are_filters_held);
         for ask in &mut found {
             note_ties(ask, facts.catalog);
         }
@@ -1132,8 +1183,11 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
 
 /// Adds the reads by two requests in a row, each behind the same one by a single request.
 pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>], single: &BTreeSet<String>) {
-    let may_fetch =
-        |read: &&mut Read<'_, '_>| !read.statement.strong && !single.contains(&read.statement.name);
+    let is_twin = |read: &Read<'_, '_>| read.asks.iter().any(|ask| ask.twin.is_some());
+    let may_fetch = |read: &&mut Read<'_, '_>| {
+        let is_single = single.contains(&read.statement.name) && !is_twin(read);
+        !read.statement.strong && !is_single
+    };
     for read in reads.iter_mut().filter(may_fetch) {
         let asks = std::mem::take(&mut read.asks);
         read.asks = asks
@@ -1168,6 +1222,7 @@ fn refuse_escaped<'w>(
         path.is_loose(table, catalog) && !is_kept
     };
     reads.retain_mut(|read| {
+        let rows = unsortable_rows(&read.asks, facts);
         let asks = read.asks.iter().filter_map(ask::without_constants);
         let asks = asks.filter_map(|mut ask| {
             let mut order = ask.order.iter();
@@ -1200,11 +1255,29 @@ fn refuse_escaped<'w>(
         if read.asks.is_empty() {
             let why = "asks for an order or a range of texts with capital letters, `_` or `#`, and some values in keys hold `#`: keys are escaped, and such texts sort differently there";
             let instead = "keep `#` out of the values that keys have, or sort in the application";
-            let why = why.to_owned();
+            let why = format!("{why}{}", rows.unwrap_or_default());
             unserved.push((read.statement, Unserved { why, instead }));
         }
         !read.asks.is_empty()
     });
+}
+
+/// How many rows a read would leave to the application to sort, in words; `None` where that is no matter.
+fn unsortable_rows(asks: &[Ask<'_>], facts: Facts<'_>) -> Option<String> {
+    let sorted = asks
+        .iter()
+        .filter(|ask| !ask.order.is_empty() && ask.unsorted.is_some());
+    let most = sorted.map(|ask| {
+        let limit = None;
+        facts.most_found(&Ask {
+            limit,
+            ..ask.clone()
+        })
+    });
+    let least = most.reduce(f64::min).filter(|least| *least > MANY)?;
+    Some(format!(
+        "; the application sorts up to 1,000 rows, and the most frequent value may have about {least:.0}"
+    ))
 }
 
 /// Figures over many rows are not computed from items each time.
@@ -1218,7 +1291,7 @@ fn refuse_figures<'w>(
         let least = most.fold(f64::INFINITY, f64::min);
         // Where an item of figures would cost more, the application may well read some more.
         let has_kept = read.asks.iter().any(|ask| !ask.computes);
-        let most = if has_kept { 10.0 * SHORT } else { SHORT };
+        let most = if has_kept { MANY } else { SHORT };
         read.asks
             .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
         if read.asks.is_empty() {
@@ -1284,8 +1357,11 @@ const SHARDS: u64 = 100;
 /// The same read over so many shards that each takes its writes. All rows are read by a Scan rather.
 fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> {
     let shards = rounded((writes / SHARD_WRITES).ceil()).max(2);
-    let is_other =
-        is_everything(ask) || is_area(ask, catalog) || !ask.children.is_empty() || ask.fetches;
+    let is_other = is_everything(ask)
+        || is_area(ask, catalog)
+        || !ask.children.is_empty()
+        || ask.fetches
+        || ask.twin.is_some();
     if shards > SHARDS || is_other {
         return None;
     }

@@ -16,7 +16,7 @@ use crate::figures::Figures;
 use crate::pins::Pins;
 use crate::structure::{Part, Structure, is_allowed, own_part};
 use crate::workload::Statement;
-use crate::writes::{Write, Writes};
+use crate::writes::{Values, Write, Writes};
 use crate::{SHORT, Way, facts, path};
 
 /// Seconds of a month of thirty days.
@@ -30,7 +30,7 @@ pub(crate) const PROJECTED: usize = 20;
 const APART: f64 = 0.5;
 
 /// What a read by two requests in a row is worth: its second request waits for the first.
-const IN_A_ROW: f64 = 5.0;
+pub(crate) const IN_A_ROW: f64 = 5.0;
 
 /// What a copied column is worth: someone has to keep it up to date.
 const COPY: f64 = 0.5;
@@ -85,7 +85,8 @@ impl Pricing<'_> {
             }
         };
         let filters: Vec<&path::Path> = ask.filters.iter().map(|filter| &filter.path).collect();
-        let mut bytes = facts.found(ask) * item(ask.root, ask.held(), &filters);
+        let entries = facts.found(ask) * float(ask.items_of_row());
+        let mut bytes = entries * item(ask.root, ask.held(), &filters);
         let each = |table: &Table| facts::rows(table) / facts::rows(ask.root);
         for child in &ask.children {
             bytes += each(child.table) * item(child.table, &child.outputs, &[]);
@@ -121,7 +122,10 @@ impl Pricing<'_> {
             let copied = ask.outputs.iter();
             let copied = copied.map(|(path, _)| self.facts.copied(path, ask.root));
             let bytes = self.facts.item(ask.root) + copied.sum::<f64>();
-            units += fetched(self.facts.answered(ask), bytes).0;
+            let answered = self.facts.answered(ask);
+            let twin = ask.twin.iter().map(|twin| self.facts.item(twin.table));
+            let each = twin.chain([bytes]);
+            units += each.map(|bytes| fetched(answered, bytes).0).sum::<f64>();
         }
         self.usd_reads(units * float(ask.requests) * Self::rate(statement))
     }
@@ -162,7 +166,8 @@ impl Pricing<'_> {
     pub(crate) fn apart(&self, ask: &Ask<'_>) -> f64 {
         let is_filtered = !ask.filters.is_empty();
         let (each, in_a_row) = if ask.fetches {
-            let then = fetched(self.facts.answered(ask), self.facts.item(ask.root));
+            let items = self.facts.answered(ask) * float(ask.items_of_row());
+            let then = fetched(items, self.facts.item(ask.root));
             (1.0 + then.1, IN_A_ROW)
         } else {
             (1.0, 0.0)
@@ -171,7 +176,12 @@ impl Pricing<'_> {
         let of_children = ask.children.iter().flat_map(|child| &child.outputs);
         let copied = ask.outputs.iter().chain(of_children);
         let copied = copied.filter(|(path, _)| !path.steps.is_empty()).count();
-        APART * (f64::from(u8::from(ask.sorts)) + f64::from(u8::from(is_filtered)) + further)
+        let sorted = if ask.sorts {
+            (self.facts.most_found(ask) / SHORT).ceil().max(1.0)
+        } else {
+            0.0
+        };
+        APART * (sorted + f64::from(u8::from(is_filtered)) + further)
             + COPY * float(whole(copied))
             + in_a_row
     }
@@ -226,7 +236,8 @@ impl Pricing<'_> {
             let share = self.share(structure, part);
             let bytes = facts::rows(part.table) * share * (3.0 * 60.0 + 100.0);
             let writes = self.statements(part.table).map(|write| match write.kind {
-                WriteKind::Insert | WriteKind::Delete => write.rate * share,
+                WriteKind::Insert => write.rate * self.entering(structure, part, write),
+                WriteKind::Delete => write.rate * share,
                 // The old entry goes, the new one comes.
                 WriteKind::Update if is_moved(structure, part, write) => {
                     write.rate * 2.0 * share.max(0.5)
@@ -246,7 +257,8 @@ impl Pricing<'_> {
             .children
             .iter()
             .map(|child| (child.table, &*child.outputs));
-        for (table, outputs) in std::iter::once(root).chain(children) {
+        let twin = ask.twin.iter().map(|twin| (twin.table, &[][..]));
+        for (table, outputs) in std::iter::once(root).chain(children).chain(twin) {
             let mut parts = structure.parts.iter().enumerate();
             let Some((place, part)) = parts.find(|(_, part)| part.table.name == table.name) else {
                 continue;
@@ -281,7 +293,11 @@ impl Pricing<'_> {
                     WriteKind::Update => 0.0,
                     WriteKind::Insert | WriteKind::Delete => units - 1.0,
                 };
-                if touches > 0.0 {
+                let share = match write.kind {
+                    WriteKind::Insert => self.entering(structure, part, write),
+                    _ => share,
+                };
+                if touches * share > 0.0 {
                     let known = found.entry(write.at).or_default();
                     *known = known.max(self.usd_writes(write.rate * touches * share));
                 }
@@ -305,13 +321,20 @@ impl Pricing<'_> {
         let Some(part) = structure.parts.get(part) else {
             return 0.0;
         };
+        let all = structure.parts.iter().filter(|_| structure.is_twin);
+        let parts: Vec<&Part<'_>> = all.collect();
+        let parts = if parts.is_empty() { vec![part] } else { parts };
         let own = ask.held().iter().map(|(path, _)| path);
         let filters = ask.filters.iter().map(|filter| &filter.path);
         let needed = own.chain(filters).filter(|path| path.steps.is_empty());
         let projected = needed.map(|path| path.column.clone()).collect();
-        let writes = self
-            .statements(part.table)
-            .map(|write| write.rate * self.in_index(structure, part, write, Some(&projected), 0.0));
+        let writes = parts.into_iter().flat_map(|part| {
+            let writes = self.statements(part.table);
+            let projected = &projected;
+            writes.map(move |write| {
+                write.rate * self.in_index(structure, part, write, Some(projected), 0.0)
+            })
+        });
         let all = writes.fold(0.0, |sum, units| sum + units);
         all * self.most_frequent(part) / float(structure.shards)
     }
@@ -337,7 +360,8 @@ impl Pricing<'_> {
             .max(1.0);
         let share = self.share(structure, part);
         match write.kind {
-            WriteKind::Insert | WriteKind::Delete => units * share,
+            WriteKind::Insert => units * self.entering(structure, part, write),
+            WriteKind::Delete => units * share,
             WriteKind::Update if is_moved(structure, part, write) => 2.0 * units * share.max(0.5),
             WriteKind::Update if write.columns.iter().any(is_needed) => units * share,
             WriteKind::Update => 0.0,
@@ -351,8 +375,18 @@ impl Pricing<'_> {
 
     /// The share of an item type's items that an index holds: those that meet its conditions, and have its partition key.
     pub(crate) fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        self.share_of(structure, part, &Values::new())
+    }
+
+    /// The same of the items that an INSERT makes: by the values that it says.
+    fn entering(&self, structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> f64 {
+        self.share_of(structure, part, &write.values)
+    }
+
+    fn share_of(&self, structure: &Structure<'_>, part: &Part<'_>, values: &Values) -> f64 {
+        let table = structure.keyed(part).table;
         let when = structure.when.iter();
-        let met = when.map(|when| self.facts.share(when, part.table));
+        let met = when.map(|when| self.facts.inserted(when, table, values));
         // What a condition asks for is counted by it.
         let is_asked = |path: &path::Path| {
             let mut when = structure.when.iter();
@@ -360,7 +394,7 @@ impl Pricing<'_> {
         };
         let paths: BTreeSet<&path::Path> = part.partition.iter().map(|key| &key.path).collect();
         let paths = paths.into_iter().filter(|path| !is_asked(path));
-        let present = paths.map(|path| self.facts.leads(path, part.table));
+        let present = paths.map(|path| self.facts.given(path, table, values));
         met.product::<f64>() * present.product::<f64>()
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dynafold_format::{count, counted, figure, usd};
+use dynafold_format::{count, counted, figure, float, usd};
 use dynafold_mapping::SizeProof;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
@@ -36,8 +36,8 @@ pub struct Report {
     pub sum: Sum,
     /// Fewer indexes, and what they would cost or leave unserved.
     pub alternatives: Vec<Alternative>,
-    /// How much cheaper another choice may be at most by the estimates of the search that came last, stated prices included, in
-    /// US dollars a month; 0 where that search was not cut short.
+    /// How much cheaper another of the choices that the search considered may be at most by its estimates, stated prices included, in
+    /// US dollars a month; 0 where that search was not cut short. It bounds nothing else: no other key, and no other split of a row.
     pub gap_usd_month: f64,
     /// What a person has to decide.
     pub warnings: Vec<Warning>,
@@ -201,6 +201,11 @@ impl Warning {
         })
     }
 
+    /// Says more at its end.
+    pub(crate) fn add(&mut self, why: &str) {
+        self.why.push_str(why);
+    }
+
     /// Whether it is of values that hold the delimiter of keys, or may.
     pub fn is_of_delimiters(&self) -> bool {
         self.kind == DELIMITER
@@ -299,10 +304,10 @@ impl Report {
     /// How much better another design may be.
     pub fn bound(&self) -> String {
         if self.gap_usd_month >= INCONSISTENT {
-            "the search was cut short: another design may serve more reads, or more of them consistently".to_owned()
+            "the search was cut short: another of the choices that it considers may serve more reads, or more of them consistently".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
-                "the search was cut short: another design may be up to {} USD a month cheaper",
+                "the search was cut short: by its estimates another of the choices that it considers may be up to {} USD a month cheaper. What it does not consider may be cheaper still: compare your own with `--compare`",
                 usd(self.gap_usd_month)
             )
         } else {
@@ -518,7 +523,7 @@ fn read_report<'w>(
     let priced = priced.find(|read| read.name == statement.name);
     let priced = priced.and_then(|read| read.served.as_ref());
     let consistent = statement.strong.then_some(slot == 0 && way.is_consistent);
-    let mut found = pricing.facts.found(ask);
+    let mut found = pricing.facts.found(ask) * float(ask.items_of_row());
     for child in &ask.children {
         found += rows(child.table) / rows(ask.root);
     }

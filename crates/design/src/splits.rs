@@ -7,11 +7,15 @@ use dynafold_format::has_word;
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table, TableName};
 use dynafold_sql::WriteKind;
 
-use crate::Read;
-use crate::ask::{Ask, ChildAsk, by_filter};
+use dynafold_dynamodb::price::Prices;
+
+use crate::ask::{Ask, ChildAsk, Twin, by_filter, is_one_row};
+use crate::facts::Facts;
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
+use crate::pricing::{IN_A_ROW, MONTH, Pricing};
 use crate::writes::Writes;
+use crate::{MANY, Read};
 
 /// The large columns that are to have items of their own, by table.
 pub(crate) type Large = BTreeMap<TableName, BTreeSet<String>>;
@@ -24,6 +28,8 @@ pub(crate) struct Split {
     pub(crate) large: BTreeSet<String>,
     /// Those that the items apart have: the key, the large ones, and what reads want beside them.
     pub(crate) columns: BTreeSet<String>,
+    /// Those that decide the keys of indexes in which both items of a row stand.
+    keys: BTreeSet<String>,
 }
 
 /// By what the tables of the items apart are called.
@@ -70,12 +76,37 @@ fn with_filter<'c>(
 }
 
 /// The splits; `None` where a read could not be served with them.
-pub(crate) fn splits(catalog: &Catalog, large: &Large, reads: &[Read<'_, '_>]) -> Option<Splits> {
+pub(crate) fn splits(
+    facts: Facts<'_>,
+    large: &Large,
+    reads: &[Read<'_, '_>],
+    writes: &BTreeMap<TableName, Writes>,
+    prices: &Prices,
+) -> Option<Splits> {
+    let catalog = facts.catalog;
     let each = large.iter().map(|(base, large)| {
         let table = catalog.table(base)?;
         let mut columns = large.clone();
         columns.extend(table.row_key().iter().cloned());
-        for ask in reads.iter().flat_map(|read| &read.asks) {
+        let mut keys = BTreeSet::new();
+        let is_twin = |read: &Read<'_, '_>, ask: &Ask<'_>| {
+            wants(ask, base, large)
+                && may_be_twin(ask)
+                && !read.statement.strong
+                && pays_as_twin(facts, (read, ask), large, writes.get(base), prices)
+        };
+        let asks = reads.iter().flat_map(|read| {
+            let (twins, others): (Vec<&Ask<'_>>, Vec<_>) =
+                read.asks.iter().partition(|ask| is_twin(read, ask));
+            for ask in &twins {
+                keys.extend(key_columns(ask));
+                let compared = ask.filters.iter().map(|filter| filter.path.column.clone());
+                columns.extend(compared);
+            }
+            // Other forms of the read are not needed then.
+            if twins.is_empty() { others } else { Vec::new() }
+        });
+        for ask in asks.collect::<Vec<_>>() {
             let is_large = |(path, _): &(Path, String)| is_own(path, large);
             let is_child = |child: &ChildAsk<'_>| child.table.name == *base;
             let mut children = ask.children.iter().filter(|child| is_child(child));
@@ -105,6 +136,7 @@ pub(crate) fn splits(catalog: &Catalog, large: &Large, reads: &[Read<'_, '_>]) -
             base,
             large,
             columns,
+            keys,
         };
         catalog.find(&name.name).is_none().then_some((name, split))
     });
@@ -156,6 +188,72 @@ fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
         && !ask.computes
 }
 
+/// Whether one key of an index can find both items of a row for a read: it asks by columns of the row itself.
+fn may_be_twin(ask: &Ask<'_>) -> bool {
+    let filters = ask.filters.iter().map(|filter| &filter.path);
+    ask.fetching().is_some()
+        && !is_one_row(ask)
+        && ask.required.is_empty()
+        && keys(ask).chain(filters).all(|path| path.steps.is_empty())
+        && ask.conditions().all(|when| when.parents.is_empty())
+}
+
+/// Whether reading both items costs less than to keep up to date in the large one what else the read wants.
+fn pays_as_twin(
+    facts: Facts<'_>,
+    (read, ask): (&Read<'_, '_>, &Ask<'_>),
+    large: &BTreeSet<String>,
+    writes: Option<&Writes>,
+    prices: &Prices,
+) -> bool {
+    let mut held = key_columns(ask);
+    // Of few rows no key has the order, where that costs more.
+    let all = Ask {
+        limit: None,
+        ..ask.clone()
+    };
+    if ask.unsorted.is_some() && facts.most_found(&all) <= MANY {
+        let unsorted = Ask {
+            order: Vec::new(),
+            ..all
+        };
+        held = key_columns(&unsorted);
+    }
+    held.extend(large.iter().cloned());
+    held.extend(ask.filters.iter().map(|filter| filter.path.column.clone()));
+    let wanted = needs(ask);
+    let updates = writes.into_iter().flat_map(|writes| &writes.statements);
+    let saved = updates.filter(|write| {
+        let mut set = write.columns.iter();
+        write.kind == WriteKind::Update
+            && set.clone().any(|column| wanted.contains(column))
+            && !set.any(|column| held.contains(column))
+    });
+    let saved: f64 = saved.map(|write| write.rate).sum();
+    let bytes = large
+        .iter()
+        .map(|column| facts.attribute(&Path::own(column), ask.root));
+    let units = (bytes.sum::<f64>() / 1024.0).ceil();
+    let more = (1.0 + facts.answered(ask)) * 0.5 * Pricing::rate(read.statement);
+    let more = prices.reads(more * MONTH).unwrap_or_default() + IN_A_ROW;
+    prices.writes(saved * units * MONTH).unwrap_or_default() > more
+}
+
+/// The columns that decide where an index has a row.
+fn key_columns(ask: &Ask<'_>) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = keys(ask).map(|path| path.column.clone()).collect();
+    found.extend(condition_columns(ask));
+    found
+}
+
+/// Whether both items of a row have what a read filters by, where it finds both.
+pub(crate) fn are_filters_held(ask: &Ask<'_>) -> bool {
+    ask.twin.as_ref().is_none_or(|twin| {
+        let mut filters = ask.filters.iter().map(|filter| &filter.path);
+        filters.all(|path| path.steps.is_empty() && twin.table.column(&path.column).is_some())
+    })
+}
+
 /// The columns of its table that a read needs in an item that is to answer it alone.
 fn needs(ask: &Ask<'_>) -> BTreeSet<String> {
     let own = paths(ask).filter(|path| path.steps.is_empty());
@@ -164,12 +262,17 @@ fn needs(ask: &Ask<'_>) -> BTreeSet<String> {
         let first = path.steps.first();
         found.extend(first.into_iter().flat_map(|step| step.columns.clone()));
     }
+    found.extend(condition_columns(ask));
+    found
+}
+
+/// The columns of its table that a read's conditions without parameters have.
+fn condition_columns(ask: &Ask<'_>) -> impl Iterator<Item = String> {
     let columns = ask.root.columns.iter().filter(|column| {
         let mut conditions = ask.when.iter();
         conditions.any(|when| has_word(&when.said, &column.name))
     });
-    found.extend(columns.map(|column| column.name.clone()));
-    found
+    columns.map(|column| column.name.clone())
 }
 
 /// The catalog with the tables of the items apart, each behind its table.
@@ -236,23 +339,24 @@ pub(crate) fn observed(observed: &Observed, splits: &Splits) -> Observed {
     found
 }
 
-/// The reads, by the items: one by a row's key finds both, any other that wants large columns those apart alone.
+/// The reads, by the items: one by a row's key finds both, any other that wants large columns those apart alone, or both by an index.
 pub(crate) fn apart<'c>(reads: &mut [Read<'_, 'c>], splits: &Splits, catalog: &'c Catalog) {
-    for ask in reads.iter_mut().flat_map(|read| &mut read.asks) {
-        let mut splits = splits.iter();
-        let split = splits.find(|(_, split)| wants(ask, &split.base, &split.large));
-        let Some((split, table)) =
-            split.and_then(|(name, split)| Some((split, catalog.table(name)?)))
-        else {
-            continue;
-        };
-        let is_held = |(path, _): &(Path, String)| is_own(path, &split.columns);
-        let is_alone = ask.children.is_empty() && ask.outputs.iter().all(is_held);
-        if is_alone || !is_by_row(ask, &split.large) {
-            ask.root = table;
-            continue;
-        }
-        let is_large = |(path, _): &(Path, String)| is_own(path, &split.large);
+    for read in reads {
+        read.asks.retain_mut(|ask| {
+            let mut splits = splits.iter();
+            let split = splits.find(|(_, split)| wants(ask, &split.base, &split.large));
+            let table = split.and_then(|(name, split)| Some((split, catalog.table(name)?)));
+            table.is_none_or(|(split, table)| put_apart(ask, split, table))
+        });
+    }
+}
+
+/// A read that wants large columns, by the items; not where another form of it is served.
+fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table) -> bool {
+    let is_held = |(path, _): &(Path, String)| is_own(path, &split.columns);
+    let is_large = |(path, _): &(Path, String)| is_own(path, &split.large);
+    let is_alone = ask.children.is_empty() && ask.outputs.iter().all(is_held);
+    if is_by_row(ask, &split.large) && !is_alone {
         let outputs = ask.outputs.extract_if(.., |one| is_large(one)).collect();
         let key = table.row_key().to_vec();
         ask.children.push(ChildAsk {
@@ -268,7 +372,21 @@ pub(crate) fn apart<'c>(reads: &mut [Read<'_, 'c>], splits: &Splits, catalog: &'
         ask.order.clear();
         ask.limit = None;
         ask.is_page = false;
+        return true;
     }
+    if is_alone && is_by_row(ask, &split.large) || needs(ask).is_subset(&split.columns) {
+        ask.root = table;
+        return true;
+    }
+    if !may_be_twin(ask) || !key_columns(ask).is_subset(&split.keys) {
+        return false;
+    }
+    let outputs = ask.outputs.extract_if(.., |one| is_large(one)).collect();
+    ask.twin = Some(Twin { table, outputs });
+    ask.note(
+        "each row has two items, with one key in the index: its large columns, and the others; a limit counts both",
+    );
+    are_filters_held(ask)
 }
 
 /// The writes, by the items: an update of large columns alone writes those apart alone.
@@ -279,9 +397,8 @@ pub(crate) fn add_writes(writes: &mut BTreeMap<TableName, Writes>, splits: &Spli
         };
         let mut own = base.clone();
         // An update whose columns are not known may set any.
-        let is_any = |columns: &[String]| {
-            columns.is_empty() || columns.iter().any(|one| split.columns.contains(one))
-        };
+        let is_held = |one: &String| split.columns.contains(one) || split.keys.contains(one);
+        let is_any = |columns: &[String]| columns.is_empty() || columns.iter().any(is_held);
         own.statements
             .retain(|write| write.kind != WriteKind::Update || is_any(&write.columns));
         base.statements.retain(|write| {
@@ -294,5 +411,112 @@ pub(crate) fn add_writes(writes: &mut BTreeMap<TableName, Writes>, splits: &Spli
             writes.all = writes.statements.iter().map(|write| write.rate).sum();
         }
         writes.insert(name.clone(), own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_dynamodb::price::{Prices, SHIPPED};
+
+    use crate::traps::tests::schema;
+    use crate::{Report, design, workload};
+
+    const DOCS: &str = "docs 1000: id, owner distinct=100 most=30, slug text unique, at, kind distinct=4 most=400, views, body text longest=9000";
+    const GET: &str = "-- get (100/s)\nSELECT id, at FROM docs WHERE id = :id;
+        -- view (100/s)\nUPDATE docs SET views = views + 1 WHERE id = :id;";
+
+    /// The mapping, its report, and the write units of the counter.
+    fn proposed(read: &str) -> (String, Report, f64) {
+        let (catalog, limits) = schema(DOCS);
+        let statements = workload::read(&format!("{GET}\n{read}"), catalog.dbms).unwrap();
+        let prices = Prices::read(SHIPPED, None).unwrap();
+        let found = design(&catalog, &statements, &prices, &limits);
+        let report = found.report;
+        assert!(report.serves_all(), "{report:#?}");
+        let units = report.writes.iter().find(|write| write.name == "view");
+        let units = units.unwrap().units;
+        (found.mapping, report, units)
+    }
+
+    fn assert_near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 0.01, "{found} for {expected}");
+    }
+
+    #[test]
+    fn a_read_by_another_key_finds_both_items_of_a_row() {
+        for (read, says) in [
+            (
+                "-- bySlug (1/s)\nSELECT * FROM docs WHERE slug = :slug;",
+                "key: { GSI1PK: \"SLUG#{slug}\" }\n    fetch: true",
+            ),
+            (
+                "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o ORDER BY at DESC, id DESC LIMIT 5;",
+                "order: desc\n    limit: 10\n    fetch: true",
+            ),
+            (
+                "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o ORDER BY views DESC LIMIT 5;",
+                "key: { GSI1PK: \"OWNER#{o}\" }\n    fetch: true",
+            ),
+            (
+                "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o AND kind <> 3;",
+                "$when: \"docs.kind <> 3\"\n      GSI1SK: \"{id | pad(20)}\"\n\naccess_patterns",
+            ),
+            (
+                "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o AND kind <> :k;",
+                "filter: \"attribute_exists(kind) AND kind <> :k\"",
+            ),
+        ] {
+            let (text, report, units) = proposed(read);
+            assert!(text.contains(says), "{text}");
+            assert!(text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
+            assert!(!text.contains("columns: [body, id, owner"), "{text}");
+            assert_eq!(text.matches("write_rate").count(), 1, "{text}");
+            // The counter alone, in no index.
+            assert_near(units, 1.0);
+            assert!(report.sum.all < 250.0, "{report:#?}");
+        }
+    }
+
+    #[test]
+    fn an_update_of_the_key_moves_both_entries_of_a_row() {
+        let read = "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o ORDER BY at DESC, id DESC LIMIT 5;
+            -- move (10/s)\nUPDATE docs SET owner = :o WHERE id = :id;";
+        let (text, report, _) = proposed(read);
+        assert!(text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
+        // Two entries go and two come, and both items are written.
+        let units = report.writes.iter().find(|write| write.name == "move");
+        assert_near(units.unwrap().units, 4.0 + 1.0 + 9.0);
+        let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+        let says = "move moves entries of GSI1 (64.80 USD a month)";
+        assert!(warnings.concat().contains(says), "{warnings:#?}");
+    }
+
+    #[test]
+    fn as_many_tables_as_save_something_have_their_large_columns_apart() {
+        let mut tables = String::new();
+        let mut sql = String::new();
+        for at in 1..=6 {
+            tables.push_str(&format!(
+                "t{at} 400: id, title text, views, body text longest=9000\n"
+            ));
+            sql.push_str(&format!(
+                "-- get{at} (100/s)\nSELECT id, title FROM t{at} WHERE id = :id;
+                -- view{at} (100/s)\nUPDATE t{at} SET views = views + 1 WHERE id = :id;\n"
+            ));
+        }
+        let (catalog, limits) = schema(&tables);
+        let statements = workload::read(&sql, catalog.dbms).unwrap();
+        let prices = Prices::read(SHIPPED, None).unwrap();
+        let report = design(&catalog, &statements, &prices, &limits).report;
+        for write in &report.writes {
+            assert_near(write.units, 1.0);
+        }
+    }
+
+    #[test]
+    fn a_read_that_is_asked_more_often_than_what_it_wants_changes_finds_one_item() {
+        let read = "-- bySlug (9000/s)\nSELECT * FROM docs WHERE slug = :slug;";
+        let (text, ..) = proposed(read);
+        assert!(!text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
     }
 }

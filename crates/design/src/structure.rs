@@ -75,6 +75,8 @@ pub(crate) struct Structure<'c> {
     pub(crate) named: Option<String>,
     /// Over how many partition key values each one is spread; 1 where it is not.
     pub(crate) shards: u64,
+    /// Whether its parts are the two items of each row, under one key of an index.
+    pub(crate) is_twin: bool,
 }
 
 impl Part<'_> {
@@ -92,6 +94,17 @@ impl Part<'_> {
                 let mut held = self.partition.iter();
                 held.any(|part| part.path == Path::own(column) && !part.folds)
             })
+    }
+
+    /// Whether no two rows have the same key.
+    fn tells_apart(&self) -> bool {
+        let held = self.partition.iter().chain(&self.sort);
+        let held: Vec<Path> = held
+            .filter(|key| !key.folds)
+            .map(|key| key.path.clone().shortened())
+            .collect();
+        let mut row_key = self.table.row_key().iter();
+        row_key.all(|column| held.contains(&Path::own(column)))
     }
 
     /// Whether another one has the same items under the same partition key values.
@@ -123,11 +136,22 @@ impl Part<'_> {
     }
 }
 
-impl Structure<'_> {
+impl<'c> Structure<'c> {
+    /// Whether it is a parent with its children.
+    pub(crate) fn is_collection(&self) -> bool {
+        self.parts.len() > 1 && !self.is_twin
+    }
+
+    /// The part by whose table a part's key is made: the two items of a row have one key.
+    pub(crate) fn keyed<'s>(&'s self, part: &'s Part<'c>) -> &'s Part<'c> {
+        self.parts.first().filter(|_| self.is_twin).unwrap_or(part)
+    }
+
     /// Whether two store the same items in the same way.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.when == other.when
             && self.shards == other.shards
+            && self.is_twin == other.is_twin
             && self.parts.len() == other.parts.len()
             && self
                 .parts
@@ -142,17 +166,11 @@ impl Structure<'_> {
     /// putting text where the order counts.
     pub(crate) fn can_be_base_table(&self, catalog: &Catalog) -> bool {
         self.when.is_empty()
+            && !self.is_twin
             && self.parts.iter().all(|part| {
                 let mut keys = part.partition.iter().chain(&part.sort);
                 let all_there = keys.all(|key| !key.path.may_be_null(part.table, catalog));
-                let held = part.partition.iter().chain(&part.sort);
-                let held: Vec<Path> = held
-                    .filter(|key| !key.folds)
-                    .map(|key| key.path.clone().shortened())
-                    .collect();
-                let mut row_key = part.table.row_key().iter();
-                let tells_apart = row_key.all(|column| held.contains(&Path::own(column)));
-                all_there && tells_apart
+                all_there && part.tells_apart()
             })
     }
 }
@@ -283,6 +301,7 @@ fn rows<'c>(
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
         shards: ask.shards,
+        is_twin: false,
     })
 }
 
@@ -365,6 +384,16 @@ pub(crate) fn structures<'c>(
             }
         }
     }
+    if let Some(twin) = &ask.twin {
+        for structure in &mut found {
+            let other = structure.parts.first().map(|part| Part {
+                table: twin.table,
+                ..part.clone()
+            });
+            structure.parts.extend(other);
+            structure.is_twin = true;
+        }
+    }
     found
 }
 
@@ -409,6 +438,7 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
         when: Vec::new(),
         named: None,
         shards: 1,
+        is_twin: false,
     }
 }
 
@@ -483,6 +513,9 @@ pub(crate) fn serves(
         });
         return (is_same && has.all(|has| has)).then_some(0);
     }
+    if structure.is_twin != ask.twin.is_some() || ask.twin.is_some() && !ask.fetches {
+        return None;
+    }
     // One shard is asked where the key says which.
     let is_known_shard = || {
         let mut shards = structure.parts.iter().filter_map(Part::shard_key);
@@ -547,8 +580,10 @@ pub(crate) fn serves(
             })
         };
         // The sort keys of a collection's children begin like their parent's.
-        let is_alone = place > 0 || structure.parts.len() == 1 || then.is_empty();
-        begins_with_range && is_range_exact && is_ordered && is_exact && is_alone
+        let is_alone = place > 0 || !structure.is_collection() || then.is_empty();
+        // A limit cuts between rows where both items of each stand together.
+        let is_whole = !structure.is_twin || ask.limit.is_none() || part.tells_apart();
+        begins_with_range && is_range_exact && is_ordered && is_exact && is_alone && is_whole
     })
 }
 

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, each_once, float, joined, whole};
+use dynafold_format::{count, counted, each_once, float, joined, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
 
-use crate::ask::{Ask, Equal, ignores_case};
-use crate::facts::{cascading, rows};
+use crate::ask::{Ask, Equal, When, ignores_case};
+use crate::facts::{cascading, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -34,10 +34,19 @@ const WORTH: f64 = 1.0;
 const DEAR: f64 = 100.0;
 const DAY: f64 = 86_400.0;
 
+/// Large columns that may well have items of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct LargeColumns {
+    pub(crate) table: TableName,
+    pub(crate) columns: BTreeSet<String>,
+    /// US dollars a month that this would save, without what it costs reads that select them.
+    pub(crate) saved: f64,
+    /// The place of the warning that says so.
+    pub(crate) warning: usize,
+}
+
 /// All of a design's, and the large columns that may well have items of their own: those that save the most first.
-pub(crate) fn traps(
-    material: &Material<'_, '_, '_>,
-) -> (Vec<Warning>, Vec<(TableName, BTreeSet<String>)>) {
+pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Vec<LargeColumns>) {
     let lines = &mut Lines::default();
     contention(material, lines);
     hot_keys(material, lines);
@@ -102,6 +111,8 @@ fn about(number: f64) -> String {
     let number = number + 0.0;
     if number >= 10.0 {
         format!("{number:.0}")
+    } else if number > 0.0 && number < 0.1 {
+        significant(number, 2).to_string()
     } else {
         format!("{number:.1}").trim_end_matches(".0").to_owned()
     }
@@ -218,12 +229,21 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
             .any(|read| read.ask.clauses.compared.contains(&place))
     }
 
-    /// How many items a read finds at most, and how many more in a day: now it finds so many on average and at most. Where parents
-    /// come too, each gets its share of the new items, as those that are there have theirs.
-    fn growth(&self, table: &Table, parent: Option<&Table>, [mean, most]: [f64; 2]) -> (f64, f64) {
+    /// How many more items a read finds in a day that finds so many now, which meet these conditions. Where parents come too, each
+    /// gets its share of the new items, as those that are there have theirs.
+    fn growth(&self, table: &Table, parent: Option<&Table>, items: f64, when: &[&When]) -> f64 {
         let come = parent.is_some_and(|parent| self.inserted(parent) > 0.0);
-        let grows = self.inserted(table) * mean / rows(table);
-        (most, if come { 0.0 } else { grows })
+        let inserts = self.pricing.statements(table);
+        let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
+        let facts = self.pricing.facts;
+        let rates = inserts.map(|write| {
+            let share = |when: &&When| {
+                facts.inserted(when, table, &write.values) / facts.share(when, table)
+            };
+            write.rate * when.iter().map(share).product::<f64>()
+        });
+        let grows = rates.sum::<f64>() * DAY * items / rows(table);
+        if come { 0.0 } else { grows }
     }
 
     /// The reads that find rows of a table and have no condition on one of its columns, in words.
@@ -454,10 +474,7 @@ fn skewed(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Large columns in items whose writes and reads do not need them.
-fn large_columns(
-    material: &Material<'_, '_, '_>,
-    lines: &mut Lines,
-) -> Vec<(TableName, BTreeSet<String>)> {
+fn large_columns(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<LargeColumns> {
     let pricing = material.pricing;
     let facts = pricing.facts;
     let made = material.splits.iter().map(|(name, split)| {
@@ -470,7 +487,7 @@ fn large_columns(
         made,
         "they stand in items of their own: a statement pays for them only if it uses a column of that item; an INSERT or DELETE writes both items, in one transaction",
     );
-    let mut found: Vec<(f64, TableName, BTreeSet<String>)> = Vec::new();
+    let mut found: Vec<LargeColumns> = Vec::new();
     for table in material.tables() {
         let large = table.columns.iter();
         let large = large.filter(|column| facts.bytes(table, column) > LARGE);
@@ -485,6 +502,7 @@ fn large_columns(
         let less = (item / 1024.0).ceil() - (rest / 1024.0).ceil();
         let mut saved = 0.0;
         let mut payers: Vec<&str> = Vec::new();
+        let mut users: Vec<&str> = Vec::new();
         for (statement, of, write) in material.writes() {
             let is_apart = write.kind == WriteKind::Update
                 && !write.columns.is_empty()
@@ -497,7 +515,11 @@ fn large_columns(
         for read in material.served() {
             let mut outputs = read.ask.outputs.iter();
             let wants = outputs.any(|(path, _)| path.steps.is_empty() && is_large(&path.column));
-            if read.ask.root.name != table.name || wants || read.slot > 0 {
+            if read.ask.root.name != table.name {
+                continue;
+            }
+            users.extend(wants.then_some(&*read.statement.name));
+            if wants || read.slot > 0 {
                 continue;
             }
             let items = facts.found(read.ask);
@@ -512,20 +534,35 @@ fn large_columns(
         }
         let names = large.iter().map(|column| column.name.clone());
         let columns = joined(names.clone(), " and ");
+        let users = if users.is_empty() {
+            String::new()
+        } else {
+            format!(
+                ", less what that costs {}, which selects them",
+                joined(users, " and ")
+            )
+        };
         lines.add(
             "large columns",
             [format!("{columns} of {}", table.name.name)],
             &format!(
-                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month, as long as no other read needs them; or store them in S3",
+                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month{users}; or store them in S3",
                 payers.join(", "),
                 if payers.len() == 1 { "pays" } else { "pay" },
             ),
         );
-        found.push((saved, table.name.clone(), names.collect()));
+        found.push(LargeColumns {
+            table: table.name.clone(),
+            columns: names.collect(),
+            saved,
+            warning: lines.0.len().saturating_sub(1),
+        });
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let found = found.into_iter();
-    found.map(|(_, table, columns)| (table, columns)).collect()
+    found.sort_by(|a, b| {
+        let by_name = || a.table.cmp(&b.table);
+        b.saved.total_cmp(&a.saved).then_with(by_name)
+    });
+    found
 }
 
 /// Indexes whose keys or attributes change all the time.
@@ -536,14 +573,22 @@ fn moved_entries(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         let mut indexes = BTreeSet::new();
         let (mut sum, mut moves) = (0.0, false);
         for (_, slot, structure) in material.indexes() {
-            let Some(part) = part_of(structure, table) else {
-                continue;
+            // An index may have both items of a row.
+            let is_of = |part: &&Part<'_>| {
+                let split = material.splits.get(&part.table.name);
+                split.map_or(&part.table.name, |split| &split.base) == &table.name
             };
-            let units = material.index_units(slot, structure, part, write);
-            if units > 0.0 {
-                sum += material.pricing.usd_writes(units * write.rate);
-                moves |= is_moved(structure, part, write);
-                indexes.insert(format!("GSI{slot}"));
+            for part in structure.parts.iter().filter(is_of) {
+                let mut writes = material.pricing.statements(part.table);
+                let Some(write) = writes.find(|one| one.at == write.at) else {
+                    continue;
+                };
+                let units = material.index_units(slot, structure, part, write);
+                if units > 0.0 {
+                    sum += material.pricing.usd_writes(units * write.rate);
+                    moves |= is_moved(structure, part, write);
+                    indexes.insert(format!("GSI{slot}"));
+                }
             }
         }
         if sum >= 10.0 * WORTH {
@@ -622,29 +667,63 @@ fn dear(
 
 /// Copies of what changes.
 fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let types = material.served().flat_map(|read| read.ask.types());
-    for (table, (path, _)) in
-        types.flat_map(|(table, outputs)| outputs.iter().map(move |output| (table, output)))
-    {
+    let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
+    let types = material.served().flat_map(|read| {
+        let types = read.ask.types();
+        types.map(move |(table, outputs)| (read.statement, table, outputs))
+    });
+    for (read, table, (path, _)) in types.flat_map(|(read, table, outputs)| {
+        let outputs = outputs.iter();
+        outputs.map(move |output| (read, table, output))
+    }) {
         let parent = path.steps.last().map(|step| &step.table);
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
         };
         for (statement, of, write) in material.writes() {
             if of.name == parent.name && write.columns.contains(&path.column) {
-                let written = noted(statement, named(parent, &path.column));
-                let copies = copied(material, table, parent, path);
-                found.entry(written).or_default().insert(copies);
+                let known = found.entry(statement.name.clone()).or_default();
+                known.columns.insert(named(parent, &path.column));
+                known.items.insert(copied(material, table, parent, path));
+                known.reads.insert(&read.name);
             }
         }
     }
-    let found = found.into_iter();
+    let found = found.into_iter().map(|(name, copies)| {
+        let mut writes = material.priced.writes.iter();
+        let cost = writes.find(|write| write.name == name);
+        let cost = cost.map_or(0.0, |write| write.usd_copies);
+        let reads = material.priced.reads.iter();
+        let served = reads.filter(|read| copies.reads.contains(&*read.name));
+        let served = served.filter_map(|read| read.served.as_ref());
+        let of_reads: f64 = served.map(|served| served.usd_month).sum();
+        let said = format!(
+            "{name} ({}) writes {}: {} USD a month, for {} at {} USD",
+            joined(copies.columns, ", "),
+            joined(copies.items, ", and "),
+            usd(cost),
+            joined(copies.reads, " and "),
+            usd(of_reads)
+        );
+        (cost, said)
+    });
+    let mut found: Vec<(f64, String)> = found.collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     lines.add(
         "copies to keep up to date",
-        found.map(|(written, copies)| format!("{written} writes {}", joined(copies, ", and "))),
-        "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale",
+        found.into_iter().map(|(_, said)| said),
+        "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale; where that costs more than it saves, leave the column out of the read, and read the parent by a second request (GetItem, or BatchGetItem for several, by the reference in the answer)",
     );
+}
+
+/// What a statement writes besides its own row.
+#[derive(Default)]
+struct Copies<'w> {
+    columns: BTreeSet<String>,
+    /// Which ones, in words.
+    items: BTreeSet<String>,
+    /// The reads that have them.
+    reads: BTreeSet<&'w str>,
 }
 
 /// How many copies of a parent's column there are, and whether a key finds them.
@@ -710,7 +789,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                let (each, grows) = material.growth(child.table, Some(ask.root), [each; 2]);
+                let grows = material.growth(child.table, Some(ask.root), each, &[]);
                 add("about", each, grows);
             }
         }
@@ -723,13 +802,14 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
+        let when: Vec<&When> = ask.conditions().collect();
         let parent = ask.equal.iter().find_map(|equal| {
             let own = Some(&equal.path.column).filter(|_| equal.path.steps.is_empty())?;
             let mut keys = ask.root.foreign_keys.iter();
             let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
             material.catalog.table(&key.references)
         });
-        let (most, mut grows) = material.growth(ask.root, parent, [all, most]);
+        let mut grows = material.growth(ask.root, parent, most, &when);
         // What lies between two bounds has come, or comes at one rate.
         if let Some(range) = &ask.range
             && range.low.is_some()
@@ -737,9 +817,13 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         {
             grows = 0.0;
         }
-        // Of ranges and conditions the mean is known alone.
-        let is_most = most > all && ask.range.is_none() && ask.when.is_empty();
-        let how = if is_most { "up to" } else { "about" };
+        // Of ranges and conditions the mean share is known alone.
+        let is_exact = ask.range.is_none() && when.is_empty();
+        let how = match (most > all, is_exact) {
+            (true, true) => "up to",
+            (true, false) => "up to about",
+            (false, _) => "about",
+        };
         add(how, most, grows);
     }
     lines.add(

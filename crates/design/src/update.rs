@@ -676,7 +676,7 @@ impl<'u> Growing<'u> {
             hot,
         } = candidates(self.catalog, &mut reads, &pricing);
         let without = (ways.as_slice(), hot.as_slice());
-        reads_without(self.catalog, without, &reads, &mut unserved);
+        reads_without(further.facts, without, &reads, &mut unserved);
         for (read, ways) in reads.iter().zip(&mut ways) {
             let mut refused = None;
             ways.retain(|way| {

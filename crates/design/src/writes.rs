@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dynafold_relational::catalog::Table;
-use dynafold_sql::WriteKind;
+use dynafold_sql::{Constant, WriteKind};
 
 /// The writes of a table.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,9 @@ pub(crate) struct Writes {
     pub(crate) columns: BTreeMap<String, f64>,
     pub(crate) statements: Vec<Write>,
 }
+
+/// What an INSERT says of columns.
+pub(crate) type Values = BTreeMap<String, Constant>;
 
 /// A statement that writes.
 #[derive(Debug, Clone)]
@@ -30,6 +33,8 @@ pub(crate) struct Write {
     pub(crate) numbers: bool,
     /// The columns that it sets.
     pub(crate) columns: Vec<String>,
+    /// The values that an INSERT says.
+    pub(crate) values: Values,
     /// Those that it computes from what they were.
     pub(crate) from_itself: Vec<String>,
     /// The columns that its WHERE holds equal to something.

@@ -9,7 +9,7 @@ use dynafold_format::joined;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
-use dynafold_sql::identifier;
+use dynafold_sql::{WriteKind, identifier};
 
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::facts::significant;
@@ -17,11 +17,11 @@ use crate::figures::KeptFigures;
 use crate::names::{MappingNames, between, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expires, Expiries, Pins};
-use crate::pricing::PROJECTED;
+use crate::pricing::{PROJECTED, is_moved};
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
 use crate::workload::Statement;
-use crate::writes::Writes;
+use crate::writes::{Write, Writes};
 
 /// A read with the place that serves it.
 #[derive(Clone, Copy)]
@@ -147,6 +147,7 @@ fn labels(
     names: &MappingNames,
     catalog: &Catalog,
 ) -> Vec<String> {
+    let part = structure.keyed(part);
     if part.partition.is_empty() {
         let named = structure.named.as_deref().unwrap_or_default();
         return vec![format!("{}.{named}", names.item_type(&part.table.name))];
@@ -188,7 +189,7 @@ impl<'c> Writing<'_, 'c> {
         };
         // A sort key is never empty.
         let is_shared = self.index(slot).is_some_and(|index| index.is_shared);
-        if own.parts.len() > 1 || slot == 0 || part.sort.is_empty() || is_shared {
+        if own.is_collection() || slot == 0 || part.sort.is_empty() || is_shared {
             return true;
         }
         let label = labels(part, own, self.names, self.catalog);
@@ -214,7 +215,8 @@ impl<'c> Writing<'_, 'c> {
     /// A structure, and one of its parts.
     fn part(&self, at: usize, place: usize) -> Option<(&Structure<'c>, &Part<'c>)> {
         let structure = self.structures.get(at)?;
-        Some((structure, structure.parts.get(place)?))
+        let part = structure.parts.get(place)?;
+        Some((structure, structure.keyed(part)))
     }
 
     /// What the sort key of a part begins with.
@@ -235,6 +237,7 @@ impl<'c> Writing<'_, 'c> {
             .map(|part| self.sorted_name(&part.table.name));
         let own = self.sorted_name(&part.table.name);
         match (place, first) {
+            _ if structure.is_twin => format!("{own}#"),
             (0, _) | (_, None) => format!("{own}#"),
             (_, Some(first)) => format!("{first}#{own}#"),
         }
@@ -567,12 +570,9 @@ impl<'c> Writing<'_, 'c> {
             ),
         };
         let _ = writeln!(text, "  {}:\n    from:{from}", scalar(name));
-        if let Some(rate) = self
-            .writes
-            .get(&table.name)
-            .filter(|writes| writes.all > 0.0)
-        {
-            let _ = writeln!(text, "    write_rate: {}", significant(rate.all, 6));
+        let rate = self.write_rate(table);
+        if rate > 0.0 {
+            let _ = writeln!(text, "    write_rate: {}", significant(rate, 6));
         }
         if !item.joins.is_empty() {
             text.push_str("    join:\n");
@@ -601,6 +601,29 @@ impl<'c> Writing<'_, 'c> {
         }
         text.push('\n');
         text
+    }
+
+    /// Writes a second of an item type. Large columns apart are written by what sets one of them, or moves them in an index.
+    fn write_rate(&self, table: &Table) -> f64 {
+        let Some(writes) = self.writes.get(&table.name) else {
+            return 0.0;
+        };
+        let Some(split) = self.splits.get(&table.name) else {
+            return writes.all;
+        };
+        let structures = self.slots.keys().filter_map(|at| self.structures.get(*at));
+        let parts = structures.flat_map(|one| one.parts.iter().map(move |part| (one, part)));
+        let parts = parts.filter(|(_, part)| part.table.name == table.name);
+        let parts: Vec<(&Structure<'_>, &Part<'_>)> = parts.collect();
+        let is_written = |write: &&Write| {
+            let mut set = write.columns.iter();
+            write.kind != WriteKind::Update
+                || write.columns.is_empty()
+                || set.any(|column| split.columns.contains(column))
+                || parts.iter().any(|(one, part)| is_moved(one, part, write))
+        };
+        let writes = writes.statements.iter().filter(is_written);
+        writes.fold(0.0, |sum, write| sum + write.rate)
     }
 
     /// What the attribute is made of by which an item type's items expire, as YAML; none where they do not.
@@ -726,6 +749,7 @@ impl<'c> Writing<'_, 'c> {
             when: Vec::new(),
             named: None,
             shards: 1,
+            is_twin: false,
         };
         let references: BTreeMap<Path, String> = part
             .partition
@@ -913,6 +937,7 @@ impl<'c> Writing<'_, 'c> {
             text.push_str("    order: desc\n");
         }
         if let Some(limit) = ask.limit.filter(|_| !is_one_row(ask) && !ask.is_page) {
+            let limit = limit.saturating_mul(ask.items_of_row());
             let _ = writeln!(text, "    limit: {limit}");
         }
         if !filters.is_empty() {
@@ -1016,7 +1041,7 @@ impl<'c> Writing<'_, 'c> {
             let attribute = self.attribute(item, ask.root, path, name, read.name);
             let is_copied = self.is_copied(&copied, ask.root, path);
             if attribute != *name || ask.is_twice || is_copied {
-                let own = if ask.children.is_empty() {
+                let own = if ask.children.is_empty() && ask.twin.is_none() {
                     String::new()
                 } else {
                     format!("{}.", self.names.item_type(&ask.root.name))
@@ -1096,11 +1121,31 @@ impl<'c> Writing<'_, 'c> {
                 result.push(asked);
             }
         }
+        answers.extend(self.answers_of_twin(read, items));
         Answer {
             answers,
             filters,
             attributes: if ask.fetches { filtered } else { attributes },
         }
+    }
+
+    /// What the large columns of a row are called in the answer, where that is not what their attributes are.
+    fn answers_of_twin(
+        &self,
+        read: &Placed<'_, 'c>,
+        items: &mut BTreeMap<TableName, Item>,
+    ) -> Vec<String> {
+        let Some(twin) = &read.ask.twin else {
+            return Vec::new();
+        };
+        let item = items.entry(twin.table.name.clone()).or_default();
+        let own = self.names.item_type(&twin.table.name);
+        let named = twin.outputs.iter().filter_map(|(path, name)| {
+            let attribute = self.attribute(item, twin.table, path, name, read.name);
+            let said = || scalar(&format!("{own}.{attribute}"));
+            (attribute != *name).then(|| format!("{}: {}", said(), scalar(name)))
+        });
+        named.collect()
     }
 
     /// What is asked of the sort key; nothing where the partition key says all.

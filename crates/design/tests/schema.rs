@@ -936,7 +936,8 @@ fn served_within(catalog: &Catalog, limits: &Limits, statements: &str) -> (Strin
 
 #[test]
 fn escaped_keys_sort_the_texts_that_they_leave_as_they_are() {
-    let (catalog, mut limits) = orders_of_sqlite();
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    orders(&mut catalog).estimated_rows = Some(4_000);
     let orders = catalog.find("orders").unwrap().name.clone();
     limits.delimited = [
         (orders.clone(), "kind".to_owned()),
@@ -1426,7 +1427,10 @@ fn lists_are_unbounded_by_what_is_known() {
         lists[0].contains("ofKind (up to 80 items now,"),
         "{lists:#?}"
     );
-    assert!(lists[0].contains("since (about "), "{lists:#?}");
+    assert!(
+        lists[0].contains("since (up to about 8 items now,"),
+        "{lists:#?}"
+    );
     assert!(!lists[0].contains("byNo"), "{lists:#?}");
 }
 
@@ -2039,4 +2043,54 @@ fn a_way_out_is_one_that_there_is() {
             "{condition}: {said}"
         );
     }
+}
+
+#[test]
+fn a_thousand_rows_are_sorted_by_the_application_where_a_key_costs_more() {
+    let catalog = tables_of(&[("docs", 40_000, &["id", "owner", "title", "views"])]);
+    let mut limits = Limits::default();
+    let sql = "-- top (5/s)\nSELECT id, title, views FROM docs WHERE owner = :o ORDER BY views DESC, id DESC LIMIT 10;
+        -- view (300/s)\nUPDATE docs SET views = views + 1 WHERE id = :id;";
+    let of = |limits: &Limits| served_within(&catalog, limits, sql);
+    observe(
+        &mut limits,
+        &catalog,
+        ("docs", "owner"),
+        [40_000, 4_000, 900],
+    );
+    let (text, report) = of(&limits);
+    assert!(
+        notes(&report, "top").contains("the application sorts"),
+        "{text}"
+    );
+    assert!(report.sum.all < 550.0, "{report:#?}");
+    observe(
+        &mut limits,
+        &catalog,
+        ("docs", "owner"),
+        [40_000, 4_000, 1_100],
+    );
+    let (text, report) = of(&limits);
+    assert!(
+        !notes(&report, "top").contains("the application sorts"),
+        "{text}"
+    );
+    assert!(report.sum.all > 1_400.0, "{report:#?}");
+}
+
+#[test]
+fn a_read_that_is_not_served_says_how_many_rows_the_application_sorts() {
+    let (mut catalog, mut limits) = orders_of_sqlite();
+    let name = catalog.find("orders").unwrap().name.clone();
+    limits.delimited = [(name.clone(), "kind".to_owned()), (name, "code".to_owned())].into();
+    let sql = "-- ofKind (30/s)\nSELECT id, code FROM orders WHERE kind = :k ORDER BY code;";
+    orders(&mut catalog).estimated_rows = Some(4_000);
+    let (_, report) = served_within(&catalog, &limits, sql);
+    assert!(notes(&report, "ofKind").contains("the application sorts"));
+    orders(&mut catalog).estimated_rows = Some(20_000);
+    let (_, report) = served_within(&catalog, &limits, sql);
+    let why = why_not(&report);
+    let limit =
+        "the application sorts up to 1,000 rows, and the most frequent value may have about 4000";
+    assert!(why.contains(limit), "{why}");
 }

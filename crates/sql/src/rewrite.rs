@@ -3,9 +3,9 @@
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     AssignmentTarget, BinaryOperator, Expr, FromTable, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor, TableObject,
-    TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
+    FunctionArguments, Ident, Insert, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor,
+    TableObject, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use super::UnreadableSql;
 use super::condition::{Condition, conditions, connected};
 use super::definition::literal_text;
-use super::operand::{Expression, Name, names};
+use super::operand::{Constant, Expression, Name, Operand, OperandValue, names};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, dialect, is_hexadecimal, unescaped};
 
@@ -917,6 +917,8 @@ pub struct WriteStatement {
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
     pub from_itself: Vec<String>,
+    /// The values that an INSERT of one row says beside parameters, by column. Without a parameter all are examples.
+    pub values: Vec<(String, Constant)>,
     /// The columns that its WHERE holds equal to something.
     pub found_by: Vec<String>,
     /// The columns that its WHERE holds below something that is no column, alone or in an expression.
@@ -932,6 +934,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut from_itself = Vec::new();
         let mut rows = Some(1);
         let mut numbers = false;
+        let mut values = Vec::new();
         let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
                 TableObject::TableName(name) => {
@@ -943,6 +946,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                     numbers = insert.source.as_ref().is_some_and(|query| {
                         sqlparser::ast::Visit::visit(query, &mut Numbering).is_break()
                     });
+                    values = inserted(insert, &sql);
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
                 _ => return None,
@@ -992,11 +996,46 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             numbers,
             columns,
             from_itself,
+            values,
             found_by,
             below,
         })
     })
     .flatten()
+}
+
+/// The values that an INSERT of one row says beside parameters.
+fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
+    let rows = match insert.source.as_deref().map(|query| &*query.body) {
+        Some(SetExpr::Values(values)) => &*values.rows,
+        _ => &[],
+    };
+    let [row] = rows else {
+        return Vec::new();
+    };
+    let values = row.content.iter().map(|value| Operand::of(value, sql));
+    let values: Vec<Operand> = values.collect();
+    let is_parameter = |value: &Expr| {
+        let is_placeholder = |part: &Expr| match part {
+            Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        };
+        sqlparser::ast::visit_expressions(value, is_placeholder).is_break()
+    };
+    if !row.content.iter().any(is_parameter) {
+        return Vec::new();
+    }
+    let columns = insert.columns.iter();
+    let columns = columns.map(|name| names(name, Some(sql.dbms())?)?.pop());
+    let said = columns.zip(values).filter_map(|(name, value)| {
+        let OperandValue::Constant(constant) = value.value else {
+            return None;
+        };
+        value.around.is_empty().then_some((name?.text, constant))
+    });
+    said.collect()
 }
 
 /// Stops at a sum with the greatest value of something.
@@ -1287,6 +1326,19 @@ mod tests {
         assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
         assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
         assert_eq!(rows("DELETE FROM t"), Some(1));
+        let values = |sql: &str| write_statement(sql, Dbms::Postgres).unwrap().values;
+        assert_eq!(
+            values("INSERT INTO t (a, b, c, d) VALUES ('x', $1, NULL, lower('Y'))"),
+            [
+                ("a".to_owned(), Constant::Text("x".to_owned())),
+                ("c".to_owned(), Constant::Null)
+            ]
+        );
+        assert_eq!(values("INSERT INTO t (a) VALUES ('x')"), []);
+        assert_eq!(
+            values("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)"),
+            []
+        );
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);

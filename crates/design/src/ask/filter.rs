@@ -24,6 +24,37 @@ impl Filter {
         self.text.contains("attribute_exists(") || self.text.contains("attribute_not_exists(")
     }
 
+    /// Whether it takes a value that a query says; `None` where that is not clear.
+    pub(crate) fn takes(&self, value: &Constant) -> Option<bool> {
+        let value = match value {
+            Constant::Text(text) => Some(quoted(text)?),
+            Constant::Number(number) => Some(Number::parse(number).ok()?.to_string()),
+            Constant::Null => None,
+            Constant::Other => return None,
+        };
+        let text = &*self.text;
+        if !self.parameters.is_empty() || text.contains(" OR ") {
+            return None;
+        }
+        match (text, value) {
+            ("attribute_exists({})", value) => Some(value.is_some()),
+            ("attribute_not_exists({})", value) => Some(value.is_none()),
+            // NULL meets no comparison.
+            (_, None) => (!text.contains("not_exists")).then_some(false),
+            (_, Some(value)) => {
+                let other = text.strip_prefix("attribute_exists({}) AND {} <> ");
+                let list = text.strip_prefix("{} IN (");
+                let list = list.and_then(|list| list.strip_suffix(')'));
+                let is_listed =
+                    |list: &str| format!(", {list}, ").contains(&format!(", {value}, "));
+                let one = text.strip_prefix("{} = ");
+                one.map(|one| one == value)
+                    .or_else(|| list.map(is_listed))
+                    .or_else(|| other.map(|other| other != value))
+            }
+        }
+    }
+
     /// Leaves out items without the attribute.
     pub(super) fn exists(path: Path) -> Self {
         Self {

@@ -204,6 +204,52 @@ access_patterns:
 }
 
 #[test]
+fn a_new_row_is_in_a_sparse_index_by_the_values_that_are_said() {
+    let tables =
+        "events 1000: id, owner null present=600 distinct=100, state text distinct=4 most=400";
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI1PK: { $value: \"OPEN#{id}\", $when: \"state = 'open'\" }, GSI1SK: A, GSI2PK: \"O#{owner}\" }
+access_patterns:
+  event: { items: [EVENT], key: { PK: \"E#{id}\", SK: A } }
+";
+    let of = |values: &str| {
+        let sql =
+            format!("-- add (1/s)\nINSERT INTO events (id, state, owner) VALUES (:i, {values});");
+        write(&priced(tables, mapping, &sql))
+    };
+    // In the table, in the sparse index, and in that of owners.
+    assert_near(of(":s, :o"), 1.0 + 0.25 + 0.6);
+    assert_near(of("'open', :o"), 2.6);
+    assert_near(of("'shut', :o"), 1.6);
+    assert_near(of("'shut', NULL"), 1.0);
+    assert_near(of("'shut', 5"), 2.0);
+    // Without a parameter they are examples.
+    let sql = "-- add (1/s)\nINSERT INTO events (id, state, owner) VALUES (1, 'open', 5);";
+    assert_near(write(&priced(tables, mapping, sql)), 1.85);
+}
+
+#[test]
+fn a_limit_counts_each_item_of_a_row() {
+    let tables = "docs 1000: id, owner distinct=100 most=30, at, body text longest=9000";
+    let mapping = "items:
+  DOC: { from: docs, key: { PK: \"D#{id}\", SK: A }, omit: [body], attributes: { GSI1PK: \"O#{owner}\", GSI1SK: \"{at | ordered}#{id | pad(9)}\" } }
+  BODY: { from: docs, key: { PK: \"D#{id}\", SK: B }, columns: [id, body], attributes: { GSI1PK: \"O#{owner}\", GSI1SK: \"{at | ordered}#{id | pad(9)}\" } }
+access_patterns:
+  ofOwner: { items: [DOC, BODY], index: GSI1, fetch: true, order: desc, limit: 10, key: { GSI1PK: \"O#{o}\" }, sql: \"SELECT * FROM docs WHERE owner = :o ORDER BY at DESC, id DESC LIMIT 5\" }
+";
+    let sql =
+        "-- ofOwner (1/s)\nSELECT * FROM docs WHERE owner = :o ORDER BY at DESC, id DESC LIMIT 5;";
+    let found = priced(tables, mapping, sql);
+    assert_near(items(&found), 10.0);
+    // The entries, five items of half a unit, and five of one and a half; two requests.
+    assert_near(read(&found).units, 0.5 + 2.5 + 7.5);
+    assert_eq!((read(&found).requests, read(&found).fetches), (2, 1));
+}
+
+#[test]
 fn an_item_beside_one_that_a_key_finds_is_found() {
     let tables = "orgs 10: id\n    docs 1000: id, org_id @orgs distinct=10, body longest=3000";
     let mapping = "items:
