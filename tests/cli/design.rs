@@ -1375,6 +1375,40 @@ async fn large_columns_stand_apart_where_that_saves_and_all_costs_are_those_of_c
     assert!(units("view") <= 3.0 && units("rename") > 2.0, "{priced:#}");
 }
 
+/// Lists and unique keys that want the large columns of rows whose counters change all the time find both items of a row.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
+    let source = Database::new(ARTICLES).await;
+    let workload = "
+        -- get (100/s)
+        SELECT id, title, views FROM articles WHERE id = :id;
+        -- view (100/s)
+        UPDATE articles SET views = views + 1 WHERE id = :id;
+        -- bySlug (1/s)
+        SELECT * FROM articles WHERE slug = :slug;
+        -- ofAuthor (1/s)
+        SELECT * FROM articles WHERE author_id = :a ORDER BY id LIMIT 4;
+        -- withText (1/s) a filter by what one of the items has
+        SELECT id, views, body FROM articles WHERE author_id = :a AND body IS NOT NULL ORDER BY id LIMIT 4;
+        -- titled (1/s)
+        SELECT * FROM articles WHERE author_id = :a AND title <> :t ORDER BY id LIMIT 3;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    assert!(mapping.contains("omit: [body]"), "{mapping}");
+    let reads = proposal.report["reads"].as_array().unwrap();
+    let both = serde_json::json!(["ARTICLES", "ARTICLES_BODY"]);
+    for name in ["bySlug", "ofAuthor"] {
+        let read = reads.iter().find(|read| read["name"] == name).unwrap();
+        assert_eq!(read["served"]["items"], both, "{name}: {mapping}");
+    }
+    for (name, verdict) in verdicts(&proposal.holds(0)) {
+        assert!(
+            ["proved", "agrees"].contains(&verdict),
+            "{name} {verdict}: {mapping}"
+        );
+    }
+}
+
 /// Couriers whose position changes all the time.
 const COURIERS: &str = "
     CREATE TABLE couriers (id INTEGER NOT NULL PRIMARY KEY, phone VARCHAR(20) NOT NULL UNIQUE, zone VARCHAR(9) NOT NULL, name VARCHAR(20) NOT NULL,

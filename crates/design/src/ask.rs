@@ -30,8 +30,7 @@ pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, unkept_figure
 pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
 use note::note_names;
-use rows::limit_is_ambiguous;
-pub(crate) use rows::note_ties;
+pub(crate) use rows::{limit_is_ambiguous, note_ties};
 pub(crate) use sql::{child_name, ignores_case};
 
 /// A read that one Query may answer.
@@ -257,6 +256,8 @@ pub(crate) struct Twin<'c> {
     pub(crate) table: &'c Table,
     /// What is selected of them.
     pub(crate) outputs: Vec<(Path, String)>,
+    /// The columns that the row's other item is without.
+    pub(crate) large: BTreeSet<String>,
 }
 
 /// Why no Query serves a read, and the way out.

@@ -394,7 +394,8 @@ impl<'d> Priced<'d> {
             items += count;
             bytes += count * self.bytes(item, index);
             if pattern.fetch {
-                let limit = pattern.limit.map_or(f64::INFINITY, f64::from);
+                let limit = pattern.limit.map(|limit| u64::from(limit).div_ceil(of_row));
+                let limit = limit.map_or(f64::INFINITY, float);
                 let (count, each) = (count.min(limit), self.bytes(item, None));
                 let units = fetched(count, each).0;
                 then = (then.0 + units, then.1 + count, then.2 + count * each);

@@ -195,27 +195,27 @@ pub fn design(
     let (mut best, tried) = searched(catalog, statements, prices, limits);
     for large in &best.large {
         let warning = best.design.report.warnings.get_mut(large.warning);
-        let is_tried = tried.contains(&large.table);
         if let Some(warning) = warning {
-            warning.add(if is_tried {
-                "; that was tried: the whole design would save less than 5 USD a month by it"
-            } else if large.saved < SPLIT {
-                "; that was not tried for so little"
-            } else {
-                "; that was not tried, since each table takes a search"
+            warning.add(match tried.get(&large.table) {
+                Some(true) => {
+                    "; that was tried: the design that was found so saves less than 5 USD a month, or serves less"
+                }
+                Some(false) => "; that was not tried, because another read takes them with other items, or by another key",
+                None if large.saved < SPLIT => "; that was not tried for so little",
+                None => "; that was not tried, since each table takes a search",
             });
         }
     }
     best.design
 }
 
-/// The best of the proposals that are tried, and the tables whose large columns were tried apart.
+/// The best of the proposals that are tried, and the tables whose large columns were to be apart in one, with whether they could be.
 fn searched(
     catalog: &Catalog,
     statements: &[Statement],
     prices: &Prices,
     limits: &Limits,
-) -> (Proposal, BTreeSet<TableName>) {
+) -> (Proposal, BTreeMap<TableName, bool>) {
     let mut setting = SearchSetting {
         indexes: limits.indexes,
         ..SearchSetting::default()
@@ -234,13 +234,14 @@ fn searched(
     }
     let is_small = statements.len() <= SMALL;
     let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
-    let mut tried_apart = BTreeSet::new();
+    let mut tried_apart = BTreeMap::new();
     let first = best.large.clone().into_iter();
     for large in first.filter(|large| large.saved >= SPLIT).take(most) {
         let mut other = setting.clone();
-        tried_apart.insert(large.table.clone());
+        let table = large.table.clone();
         other.large.insert(large.table, large.columns);
         let proposed = tried(&other);
+        tried_apart.insert(table.clone(), proposed.apart.contains(&table));
         if proposed.is_better(&best, SPLIT) {
             (best, setting) = (proposed, other);
         }
@@ -308,6 +309,8 @@ struct Proposal {
     /// Reads that pay for what others need in an index, the dearest first.
     shared: Vec<String>,
     not_served: NotServed,
+    /// The tables whose large columns are apart.
+    apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
     /// What was chosen from, and the choice.
@@ -562,6 +565,7 @@ fn proposal(
         design,
         large,
         shared,
+        apart: splits.values().map(|split| split.base.clone()).collect(),
         lost: priced.writes.iter().filter(|one| !one.has_key).count(),
         not_served: unserved
             .map(|(statement, why)| (statement.name.clone(), why))
@@ -1173,7 +1177,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         });
         let unsorted: Vec<Ask<'_>> = unsorted.collect();
         found.extend(unsorted);
-        found.retain(splits::are_filters_held);
+        found.retain(|ask| splits::finds_whole_rows(ask, facts.catalog));
         for ask in &mut found {
             note_ties(ask, facts.catalog);
         }

@@ -9,7 +9,7 @@ use dynafold_sql::WriteKind;
 
 use dynafold_dynamodb::price::Prices;
 
-use crate::ask::{Ask, ChildAsk, Twin, by_filter, is_one_row};
+use crate::ask::{Ask, ChildAsk, Twin, by_filter, is_one_row, limit_is_ambiguous};
 use crate::facts::Facts;
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
@@ -90,8 +90,10 @@ pub(crate) fn splits(
         columns.extend(table.row_key().iter().cloned());
         let mut keys = BTreeSet::new();
         let is_twin = |read: &Read<'_, '_>, ask: &Ask<'_>| {
+            let mut filters = ask.filters.iter();
             wants(ask, base, large)
-                && may_be_twin(ask)
+                && may_be_twin(ask, catalog)
+                && !filters.any(|filter| is_own(&filter.path, large))
                 && !read.statement.strong
                 && pays_as_twin(facts, (read, ask), large, writes.get(base), prices)
         };
@@ -189,10 +191,11 @@ fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
 }
 
 /// Whether one key of an index can find both items of a row for a read: it asks by columns of the row itself.
-fn may_be_twin(ask: &Ask<'_>) -> bool {
+fn may_be_twin(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let filters = ask.filters.iter().map(|filter| &filter.path);
     ask.fetching().is_some()
         && !is_one_row(ask)
+        && (ask.unsorted.is_some() || !limit_is_ambiguous(ask, catalog))
         && ask.required.is_empty()
         && keys(ask).chain(filters).all(|path| path.steps.is_empty())
         && ask.conditions().all(|when| when.parents.is_empty())
@@ -246,11 +249,21 @@ fn key_columns(ask: &Ask<'_>) -> BTreeSet<String> {
     found
 }
 
-/// Whether both items of a row have what a read filters by, where it finds both.
-pub(crate) fn are_filters_held(ask: &Ask<'_>) -> bool {
-    ask.twin.as_ref().is_none_or(|twin| {
-        let mut filters = ask.filters.iter().map(|filter| &filter.path);
-        filters.all(|path| path.steps.is_empty() && twin.table.column(&path.column).is_some())
+/// Whether a read that finds both items of a row finds both of each: by filters that both meet, and without a limit that may take one
+/// of two items of equal rows.
+pub(crate) fn finds_whole_rows(ask: &Ask<'_>, catalog: &Catalog) -> bool {
+    let is_cut = ask.limit.is_some() && limit_is_ambiguous(ask, catalog);
+    ask.twin
+        .as_ref()
+        .is_none_or(|twin| !is_cut && are_filters_held(ask, twin))
+}
+
+fn are_filters_held(ask: &Ask<'_>, twin: &Twin<'_>) -> bool {
+    let mut filters = ask.filters.iter().map(|filter| &filter.path);
+    filters.all(|path| {
+        path.steps.is_empty()
+            && twin.table.column(&path.column).is_some()
+            && !twin.large.contains(&path.column)
     })
 }
 
@@ -346,13 +359,13 @@ pub(crate) fn apart<'c>(reads: &mut [Read<'_, 'c>], splits: &Splits, catalog: &'
             let mut splits = splits.iter();
             let split = splits.find(|(_, split)| wants(ask, &split.base, &split.large));
             let table = split.and_then(|(name, split)| Some((split, catalog.table(name)?)));
-            table.is_none_or(|(split, table)| put_apart(ask, split, table))
+            table.is_none_or(|(split, table)| put_apart(ask, split, table, catalog))
         });
     }
 }
 
 /// A read that wants large columns, by the items; not where another form of it is served.
-fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table) -> bool {
+fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table, catalog: &Catalog) -> bool {
     let is_held = |(path, _): &(Path, String)| is_own(path, &split.columns);
     let is_large = |(path, _): &(Path, String)| is_own(path, &split.large);
     let is_alone = ask.children.is_empty() && ask.outputs.iter().all(is_held);
@@ -378,15 +391,21 @@ fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table) -> bool {
         ask.root = table;
         return true;
     }
-    if !may_be_twin(ask) || !key_columns(ask).is_subset(&split.keys) {
+    if !may_be_twin(ask, catalog) || !key_columns(ask).is_subset(&split.keys) {
         return false;
     }
     let outputs = ask.outputs.extract_if(.., |one| is_large(one)).collect();
-    ask.twin = Some(Twin { table, outputs });
+    let twin = Twin {
+        table,
+        outputs,
+        large: split.large.clone(),
+    };
+    let is_held = are_filters_held(ask, &twin);
+    ask.twin = Some(twin);
     ask.note(
-        "each row has two items, with one key in the index: its large columns, and the others; a limit counts both",
+        "each row has two items, with one key in the index: its large columns, and the others: pair them by the row's key; a limit counts both",
     );
-    are_filters_held(ask)
+    is_held
 }
 
 /// The writes, by the items: an update of large columns alone writes those apart alone.

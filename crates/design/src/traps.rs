@@ -821,8 +821,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         let is_exact = ask.range.is_none() && when.is_empty();
         let how = match (most > all, is_exact) {
             (true, true) => "up to",
-            (true, false) => "up to about",
-            (false, _) => "about",
+            (true, false) | (false, _) => "about",
         };
         add(how, most, grows);
     }

@@ -292,11 +292,9 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             _ => "0".to_owned(),
         };
         // 0: the values of the others are not told apart.
-        let distinct = if is_told_apart(column) {
-            format!("count(DISTINCT {name})")
-        } else {
-            "0".to_owned()
-        };
+        let distinct = format!("count(DISTINCT {name})");
+        let distinct = Some(distinct).filter(|_| is_told_apart(column));
+        let distinct = distinct.unwrap_or_else(|| "0".to_owned());
         let spellings = match dbms {
             _ if !is_text || !column.insensitive => "0".to_owned(),
             Dbms::Postgres => format!("count(DISTINCT CAST({name} AS text) COLLATE \"C\")"),

@@ -42,6 +42,15 @@ impl Filter {
             // NULL meets no comparison.
             (_, None) => (!text.contains("not_exists")).then_some(false),
             (_, Some(value)) => {
+                // Between a text and a number the column decides.
+                let is_text = |literal: &str| literal.starts_with(['"', '\'']);
+                let literal = text.rsplit_once(" = ").or(text.rsplit_once("<> "));
+                let literal = literal
+                    .or(text.split_once("IN ("))
+                    .map(|(_, literal)| literal);
+                if literal.is_some_and(|literal| is_text(literal) != is_text(&value)) {
+                    return None;
+                }
                 let other = text.strip_prefix("attribute_exists({}) AND {} <> ");
                 let list = text.strip_prefix("{} IN (");
                 let list = list.and_then(|list| list.strip_suffix(')'));

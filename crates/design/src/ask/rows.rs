@@ -521,7 +521,7 @@ impl<'c> Reading<'c, '_> {
 }
 
 /// Whether a LIMIT may cut between rows that are equal under the order of a read.
-pub(super) fn limit_is_ambiguous(ask: &Ask<'_>, catalog: &Catalog) -> bool {
+pub(crate) fn limit_is_ambiguous(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     // Parsing is slow, and most SQL has no LIMIT.
     let sql = ask.sql.to_ascii_uppercase();
     if !sql.contains("LIMIT") && !sql.contains("FETCH") {

@@ -138,7 +138,7 @@ const CASES: &[Case] = &[
         named: "events 5000: id, team distinct=100 most=60, state text distinct=4 most=4000
             -- open (9/s)\nSELECT id FROM events WHERE team = :t AND state = 'open';
             -- add (1/s)\nINSERT INTO events (id, team, state) VALUES (:i, :t, 'open');",
-        says: "open (up to about 15 items now, 1037 more a day)",
+        says: "open (about 15 items now, 1037 more a day)",
         silent: ["VALUES (:i, :t, 'open')", "VALUES (:i, :t, 'shut')"],
     },
     Case {
@@ -155,7 +155,7 @@ const CASES: &[Case] = &[
         named: "docs 1000: id, slug text unique, views, body text longest=3000
             -- bySlug (90000/s)\nSELECT * FROM docs WHERE slug = :slug;
             -- view (50/s)\nUPDATE docs SET views = :v WHERE id = :id;",
-        says: "less what that costs bySlug, which selects them; or store them in S3; that was tried: the whole design would save less than 5 USD",
+        says: "less what that costs bySlug, which selects them; or store them in S3; that was tried: the design that was found so saves less than 5 USD",
         silent: ["SET views = :v", "SET body = :b"],
     },
     Case {
