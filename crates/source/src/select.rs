@@ -283,11 +283,12 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
 }
 
 /// Counts what a scan's conditions, as values, give of no rows. More than none: a function in a subquery, such as `max`, is one over
-/// the scan's own rows, of which it would make one. `None` without conditions.
+/// the scan's own rows, of which it would make one. `None` without subqueries.
 pub fn values_of_no_rows(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
     let rows = Rows::new(dialect, scan, false);
     let counted = [true, false].into_iter().filter_map(|inner| {
         let flags = rows.flags.iter().filter(|flag| flag.inner == inner);
+        let flags = flags.filter(|flag| flag.sql.to_lowercase().contains("select"));
         let values: Vec<String> = flags.map(Flag::value).collect();
         let mut sql = format!(
             "SELECT {}\nFROM {} AS {}",
