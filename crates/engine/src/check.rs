@@ -197,19 +197,19 @@ async fn refusals(
             refusals.push(fault.with_help(reason(error)?));
             continue;
         }
-        // PostgreSQL refuses the statement.
+        // PostgreSQL refuses such a statement as soon as it has another column.
         let asked = values_of_no_rows(source.dialect(), &pass.scan)
             .filter(|_| catalog.dbms != Dbms::Postgres);
         let Some(sql) = asked else { continue };
         let counted = source.numbers(&sql, &pass.scan).await?;
         if counted.iter().flatten().any(|rows| *rows > 0) {
             let message = format!(
-                "a condition of `{}` has an aggregate over the rows that are loaded, which would make one row of all",
+                "a condition of `{}` has an aggregate over the relation that is loaded, which would become one row",
                 pass.name
             );
             let fault = Diagnostic::new(Code::Sql, span.clone(), message);
             refusals.push(fault.with_help(
-                "in a subquery, let `max`, `count` and their like take a column of the subquery's own tables",
+                "in the subquery, use `max`, `count` and other aggregates over a column of the subquery's own tables",
             ));
         }
     }

@@ -282,8 +282,9 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     format!("{parts}\nORDER BY {}", order.join(", "))
 }
 
-/// Counts what a scan's conditions, as values, give of no rows. More than none: a function in a subquery, such as `max`, is one over
-/// the scan's own rows, of which it would make one. `None` without subqueries.
+/// A query that selects a scan's conditions as values from no rows, and counts the rows that this gives. More than 0 means that an
+/// aggregate in a subquery, such as `max`, belongs to the scan's own SELECT, which would then give one row for the whole relation.
+/// `None` where no condition has a subquery.
 pub fn values_of_no_rows(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
     let rows = Rows::new(dialect, scan, false);
     let counted = [true, false].into_iter().filter_map(|inner| {

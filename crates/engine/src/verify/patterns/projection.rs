@@ -604,7 +604,7 @@ impl ItemProjection<'_> {
             let (first, rest) = self.compared.get(*at)?.path.split_first()?;
             let stored = item.get(first)?;
             let readings = self.contents(first, stored);
-            // A text that looks like a document is no document here: a member of one is found in documents alone.
+            // The text comes first: a whole attribute in an identity is a text, and only the document has members.
             let mut readings = readings.iter().rev().chain([stored]);
             let found = readings.find_map(|reading| member(reading, rest).ok().flatten())?;
             push(Some(&mut identity), found)?;
