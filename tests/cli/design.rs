@@ -91,7 +91,12 @@ impl Proposal {
         let (mapping, state) = (self.path("design.yaml"), self.path("state"));
         let target = format!("local:{}", self.path("table.db"));
         let source = ["--source", &self.source];
-        dynafold(&[&["check", &mapping][..], &source].concat()).exits(0);
+        let checked = dynafold(&[&["check", &mapping][..], &source].concat()).exits(0);
+        assert!(
+            !checked.stderr.contains("other-order"),
+            "{}",
+            checked.stderr
+        );
         let load = ["--target", &target, "--state", &state];
         dynafold(&[&["migrate", &mapping][..], &source, &load].concat()).exits(0);
         let target = ["--target", &target, "--format", "json"];
@@ -1401,12 +1406,22 @@ async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
         let read = reads.iter().find(|read| read["name"] == name).unwrap();
         assert_eq!(read["served"]["items"], both, "{name}: {mapping}");
     }
+    assert!(mapping.contains("limit: 8"), "{mapping}");
     for (name, verdict) in verdicts(&proposal.holds(0)) {
         assert!(
             ["proved", "agrees"].contains(&verdict),
             "{name} {verdict}: {mapping}"
         );
     }
+    // An update that wants them in one item says what that does.
+    let (more, old) = (proposal.path("more.sql"), proposal.path("design.yaml"));
+    let read = "-- whole (1/s)\nSELECT id, views, body FROM articles WHERE slug = :slug;";
+    std::fs::write(&more, read).unwrap();
+    let update = ["design", "--source", &proposal.source, "--workload", &more];
+    let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
+    let apart =
+        "ARTICLES.body, which ARTICLES_BODY keeps apart: now each update of ARTICLES writes it too";
+    assert!(told.stderr.contains(apart), "{}", told.stderr);
 }
 
 /// Couriers whose position changes all the time.

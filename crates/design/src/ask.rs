@@ -27,7 +27,7 @@ use crate::writes::Values;
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, unkept_figures};
-pub(crate) use filter::{Filter, by_filter, by_index, without_constants};
+pub(crate) use filter::{Filter, Test, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
 use note::note_names;
 pub(crate) use rows::{limit_is_ambiguous, note_ties};
@@ -232,7 +232,7 @@ impl When {
         let filter = self.filter.as_ref()?;
         let is_own = filter.path.steps.is_empty();
         let value = values.get(&filter.path.column).filter(|_| is_own)?;
-        Some(f64::from(u8::from(filter.takes(value)?)))
+        Some(f64::from(u8::from(filter.test.takes(value)?)))
     }
 }
 
@@ -1351,6 +1351,7 @@ impl Reading<'_, '_> {
                     Constant::Text(text) => format!("'{text}'"),
                     Constant::Number(number) => number.clone(),
                     Constant::Null => "NULL".to_owned(),
+                    Constant::Boolean(value) => value.to_string().to_uppercase(),
                     Constant::Other => "a constant".to_owned(),
                 };
                 let name = name.as_ref().map(|name| &name.text);

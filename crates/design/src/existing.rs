@@ -85,6 +85,25 @@ impl<'m> Existing<'m> {
         tables.collect()
     }
 
+    /// An item type of a table that holds a column, beside the first with all rows.
+    pub(crate) fn apart(self, table: &TableName, column: &str) -> Option<&'m str> {
+        let whole = self.whole();
+        let mut items = self.model.item_types.iter();
+        let item = items.find(|item| {
+            let is_first = whole.iter().any(|one| one.item.name == item.name);
+            let from = self.read_from(item).filter(|_| !is_first);
+            from.is_some_and(|(scan, own)| {
+                let mut places = item.attributes.iter().flat_map(|(_, node)| node.places());
+                let is_it = |at: usize| {
+                    matches!(scan.columns.get(at),
+                        Some(ScanColumn::Column { join: None, name, .. }) if name == column)
+                };
+                own.name == *table && places.any(|place| is_it(place.column))
+            })
+        })?;
+        Some(&item.name)
+    }
+
     fn read_from(self, item: &ItemType) -> Option<(&'m Scan, &'m Table)> {
         let scan = &self.model.passes.get(item.pass)?.scan;
         Some((scan, self.catalog.table(scan.from.table()?)?))

@@ -3,9 +3,9 @@
 
 use dynafold_format::{float, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
-use dynafold_sql::{Constant, identifier};
+use dynafold_sql::{Comparator, Constant, identifier};
 
-use crate::ask::{Ask, When, ask};
+use crate::ask::{Ask, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::Path;
 use crate::writes::Values;
@@ -238,21 +238,22 @@ impl Facts<'_> {
         let found = path.find(table, self.catalog);
         let sample = found.and_then(|(table, column)| self.sample(table, column));
         let present = sample.map(|sample| float(sample.present) / float(sample.rows));
-        let said = when.said.to_uppercase();
         // NULL meets no comparison.
         let one = present.unwrap_or(1.0) / self.distinct(path, table).max(2.0);
-        let share = if said.ends_with("IS NOT NULL") {
-            present.unwrap_or(1.0 - SOME)
-        } else if said.ends_with("IS NULL") {
-            present.map_or(SOME, |present| 1.0 - present)
-        } else if said.contains("<>") || said.contains("!=") {
-            present.unwrap_or(1.0) - one
-        } else if said.contains(['<', '>']) {
-            SOME
-        } else if filter.text.starts_with("{} IN (") {
-            one * float(whole(said.matches(',').count() + 1))
-        } else {
-            one
+        let share = match &filter.test {
+            Test::Exists => present.unwrap_or(1.0 - SOME),
+            Test::Missing => present.map_or(SOME, |present| 1.0 - present),
+            Test::Compare(Comparator::NotEqual, _) => present.unwrap_or(1.0) - one,
+            Test::In { list, negated } => {
+                let listed = one * float(whole(list.len()));
+                if *negated {
+                    present.unwrap_or(1.0) - listed
+                } else {
+                    listed
+                }
+            }
+            Test::Compare(Comparator::Equal, _) | Test::BeginsWith(_) => one,
+            Test::Compare(..) | Test::All(_) | Test::Any(_) => SOME,
         };
         share.clamp(1.0 / rows(table), 1.0)
     }

@@ -20,7 +20,7 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
 
-use crate::ask::{Ask, Filter, Note, Unserved, by_filter};
+use crate::ask::{Ask, Note, Unserved, by_filter};
 use crate::choose::solve;
 use crate::edit::{Addition, Unwritable};
 use crate::existing::{Existing, KeyCondition};
@@ -287,9 +287,9 @@ fn refuse_kept_nulls<'w>(
                 return true;
             }
             for when in &mut ask.when {
-                when.filter = when.filter.take().filter(|one| !one.asks_existence());
+                when.filter = when.filter.take().filter(|one| !one.test.asks_existence());
             }
-            ask.required.is_empty() && !ask.filters.iter().any(Filter::asks_existence)
+            ask.required.is_empty() && !ask.filters.iter().any(|one| one.test.asks_existence())
         });
         if read.asks.is_empty() {
             let why = "leaves rows out by a filter that asks for NULL, and the mapping keeps NULL as an attribute (`nulls: keep`)";
@@ -535,7 +535,7 @@ impl<'u> Growing<'u> {
         let read = &Placed::of(statement, ask, (0, 0));
         let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
         let writing = self.writing(std::slice::from_ref(read), &[], &slots, &[], &writes);
-        let before = self.items();
+        let (existing, before) = (self.existing(), self.items());
         let mut items = before.clone();
         writing.answer(read, &mut items);
         let own = attribute_name(&self.names.type_attribute);
@@ -564,7 +564,7 @@ impl<'u> Growing<'u> {
                 Some(index) => format!("an access pattern on {index}"),
                 None => "an access pattern on the table".to_owned(),
             }];
-            changes.extend(copied(&writing, &before, &items, &statement.name));
+            changes.extend(copied(&writing, existing, &before, &items, &statement.name));
             let mut additions = to_items(&writing, &before, &mut items);
             additions.push(Addition::block("access_patterns", &statement.name, lines));
             let grown = self.with(&additions, &[]).ok()?;
@@ -909,9 +909,10 @@ impl<'u> Adding<'_, 'u> {
         }
         additions.extend(to_items(&writing, &before, &mut items));
         additions.extend(patterns);
+        let existing = growing.existing();
         let changes = self.reads.iter().map(|read| {
             let mut changes = self.changes(read, names);
-            changes.extend(copied(&writing, &before, &items, read.name));
+            changes.extend(copied(&writing, existing, &before, &items, read.name));
             changes
         });
         Added {
@@ -1037,6 +1038,7 @@ fn to_items(
 /// The attributes that item types get for a read.
 fn copied(
     writing: &Writing<'_, '_>,
+    existing: Existing<'_>,
     before: &BTreeMap<TableName, Item>,
     items: &BTreeMap<TableName, Item>,
     read: &str,
@@ -1047,12 +1049,17 @@ fn copied(
     copies
         .map(|(name, (path, attribute, _))| {
             let item_type = writing.names.item_type(name);
-            let from = path.steps.last().map_or_else(String::new, |step| {
-                format!(
-                    ", copied from {}",
-                    writing.catalog.display_name(&step.table)
-                )
-            });
+            let from = match path.steps.last() {
+                Some(step) => {
+                    let from = writing.catalog.display_name(&step.table);
+                    format!(", copied from {from}")
+                }
+                None => existing
+                    .apart(name, &path.column)
+                    .map_or_else(String::new, |other| {
+                        format!(", which {other} keeps apart: now each update of {item_type} writes it too")
+                    }),
+            };
             format!("{item_type}.{attribute}{from}")
         })
         .collect()

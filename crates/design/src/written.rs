@@ -969,8 +969,8 @@ impl<'c> Writing<'_, 'c> {
             asked.extend(names.map(|name| (&**name, &range.path)));
         }
         for filter in &ask.filters {
-            let names = filter.parameters.iter();
-            asked.extend(names.map(|name| (&**name, &filter.path)));
+            let names = filter.test.parameters().into_iter();
+            asked.extend(names.map(|name| (name, &filter.path)));
         }
         let params = asked.iter().filter_map(|(name, path)| {
             let (table, column) = path.find(ask.root, self.catalog)?;
@@ -1087,7 +1087,7 @@ impl<'c> Writing<'_, 'c> {
         for filter in &ask.filters {
             let attribute =
                 self.attribute(item, ask.root, &filter.path, &filter.path.column, read.name);
-            filters.push(filter.text.replace("{}", &attribute_name(&attribute)));
+            filters.push(filter.test.text(&attribute_name(&attribute)));
             filtered.insert(attribute.clone());
             attributes.insert(attribute);
         }

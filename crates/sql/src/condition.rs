@@ -181,7 +181,7 @@ pub enum ConditionTest {
 }
 
 /// The operator of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Comparator {
     /// `=`.
     Equal,
@@ -268,13 +268,7 @@ fn accepts_null(expression: &Expr, negated: bool) -> bool {
         Expr::IsNotNull(_) | Expr::IsNotDistinctFrom(..) => negated,
         Expr::IsTrue(inner) if !negated => accepts_null(inner, false),
         Expr::IsFalse(inner) if !negated => accepts_null(inner, true),
-        Expr::IsTrue(_)
-        | Expr::IsFalse(_)
-        | Expr::IsNotTrue(_)
-        | Expr::IsNotFalse(_)
-        | Expr::IsUnknown(_)
-        | Expr::IsNotUnknown(_) => true,
-        // Within queries, CASE and what is computed of tests.
+        // Anywhere in it: within queries, CASE and what is computed of tests.
         other => visit_expressions(other, |part| match part {
             Expr::Case { .. }
             | Expr::IsNull(_)

@@ -88,7 +88,9 @@ pub enum Constant {
     Number(String),
     /// `NULL`.
     Null,
-    /// `TRUE`, `DATE '2026-01-01'`.
+    /// `TRUE`, `FALSE`.
+    Boolean(bool),
+    /// `DATE '2026-01-01'`.
     Other,
 }
 
@@ -276,7 +278,7 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
             Literal::Number(number, _) if !is_hexadecimal(number) => {
                 constant(Constant::Number(number.clone()))
             }
-            Literal::Boolean(_) => constant(Constant::Other),
+            Literal::Boolean(value) => constant(Constant::Boolean(*value)),
             Literal::Null => constant(Constant::Null),
             // `"…"` of MySQL is a text or a name, as the server is set up.
             _ => None,

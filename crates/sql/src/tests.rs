@@ -30,7 +30,7 @@ fn operand(operand: &Operand) -> String {
         OperandValue::Constant(Constant::Text(text)) => format!("'{text}'"),
         OperandValue::Constant(Constant::Number(number)) => number.clone(),
         OperandValue::Constant(Constant::Null) => "NULL".to_owned(),
-        OperandValue::Constant(Constant::Other) => "constant".to_owned(),
+        OperandValue::Constant(Constant::Boolean(_) | Constant::Other) => "constant".to_owned(),
         OperandValue::Expression(expression) => {
             let columns = expression.columns.iter().map(column);
             let parameters = expression.parameters.iter().map(|name| format!(":{name}"));

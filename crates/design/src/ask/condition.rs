@@ -7,7 +7,7 @@ use dynafold_sql::{
 };
 
 use super::comparison::{refuse_computed, refuse_value};
-use super::filter::{is_value, of_condition, of_equal, of_list, of_range};
+use super::filter::{Test, Value, is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in, text_constant};
 use super::{
     Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note,
@@ -252,14 +252,11 @@ impl<'c> Reading<'c, '_> {
         if let Some(path) = &compared {
             self.refuse_value(ask.root, path)?;
         }
-        let filter = compared.and_then(|path| of_list(path, list));
-        let Some(mut filter) = filter.filter(|filter| self.is_exact(ask, &filter.path)) else {
-            return unserved(format!("asks for `{text}`"), SEVERAL);
-        };
-        if negated {
-            filter.text = format!("attribute_exists({{}}) AND NOT {}", filter.text);
+        let filter = compared.and_then(|path| of_list(path, list, negated));
+        match filter.filter(|filter| self.is_exact(ask, &filter.path)) {
+            Some(filter) => Ok(filter),
+            None => unserved(format!("asks for `{text}`"), SEVERAL),
         }
-        Ok(filter)
     }
 
     /// What OR connects as a filter, where each part asks for one and the same column.
@@ -269,20 +266,9 @@ impl<'c> Reading<'c, '_> {
         let path = filters.first()?.path.clone();
         let is_one = filters.iter().all(|filter| filter.path == path);
         let is_compared = self.is_exact(ask, &path) && self.refuse_value(ask.root, &path).is_ok();
-        let texts = filters.iter().map(|filter| {
-            if filter.text.contains(" AND ") {
-                format!("({})", filter.text)
-            } else {
-                filter.text.clone()
-            }
-        });
-        let texts: Vec<String> = texts.collect();
-        let text = format!("({})", texts.join(" OR "));
-        (is_one && is_compared && text.len() <= ANY_OF).then(|| Filter {
-            path,
-            text,
-            parameters: filters.into_iter().flat_map(|one| one.parameters).collect(),
-        })
+        let test = Test::Any(filters.into_iter().map(|filter| filter.test).collect());
+        let is_short = test.text("{}").len() <= ANY_OF;
+        (is_one && is_compared && is_short).then_some(Filter { path, test })
     }
 
     /// A condition on a column as a filter.
@@ -308,7 +294,7 @@ impl<'c> Reading<'c, '_> {
                 operand,
                 negated: false,
                 list,
-            } if part.has_parameters() => of_list(operand.column().and_then(path)?, list),
+            } if part.has_parameters() => of_list(operand.column().and_then(path)?, list, false),
             ConditionTest::Between {
                 operand,
                 negated: false,
@@ -414,8 +400,7 @@ impl<'c> Reading<'c, '_> {
                 }
                 let filter = Filter {
                     path: column,
-                    text: format!("attribute_exists({{}}) AND {{}} <> :{parameter}"),
-                    parameters: vec![parameter],
+                    test: Test::Compare(Comparator::NotEqual, Value::Parameter(parameter)),
                 };
                 return Ok(Compared::Filter(filter));
             }

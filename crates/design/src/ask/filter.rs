@@ -1,5 +1,8 @@
 //! Conditions that leave items out after they were read.
 
+use std::fmt;
+
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TypeFamily};
 use dynafold_relational::value::Number;
 use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
@@ -12,64 +15,209 @@ use crate::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Filter {
     pub(crate) path: Path,
-    /// The condition, with `{}` where the attribute stands.
-    pub(crate) text: String,
-    /// The parameters in it.
-    pub(crate) parameters: Vec<String>,
+    pub(crate) test: Test,
 }
 
 impl Filter {
-    /// Whether it asks for an attribute to be there or not: one that is NULL may be there too.
-    pub(crate) fn asks_existence(&self) -> bool {
-        self.text.contains("attribute_exists(") || self.text.contains("attribute_not_exists(")
+    /// Leaves out items without the attribute.
+    pub(super) fn exists(path: Path) -> Self {
+        let test = Test::Exists;
+        Self { path, test }
     }
+}
 
-    /// Whether it takes a value that a query says; `None` where that is not clear.
-    pub(crate) fn takes(&self, value: &Constant) -> Option<bool> {
-        let value = match value {
-            Constant::Text(text) => Some(quoted(text)?),
-            Constant::Number(number) => Some(Number::parse(number).ok()?.to_string()),
-            Constant::Null => None,
-            Constant::Other => return None,
-        };
-        let text = &*self.text;
-        if !self.parameters.is_empty() || text.contains(" OR ") {
-            return None;
-        }
-        match (text, value) {
-            ("attribute_exists({})", value) => Some(value.is_some()),
-            ("attribute_not_exists({})", value) => Some(value.is_none()),
-            // NULL meets no comparison.
-            (_, None) => (!text.contains("not_exists")).then_some(false),
-            (_, Some(value)) => {
-                // Between a text and a number the column decides.
-                let is_text = |literal: &str| literal.starts_with(['"', '\'']);
-                let literal = text.rsplit_once(" = ").or(text.rsplit_once("<> "));
-                let literal = literal
-                    .or(text.split_once("IN ("))
-                    .map(|(_, literal)| literal);
-                if literal.is_some_and(|literal| is_text(literal) != is_text(&value)) {
-                    return None;
-                }
-                let other = text.strip_prefix("attribute_exists({}) AND {} <> ");
-                let list = text.strip_prefix("{} IN (");
-                let list = list.and_then(|list| list.strip_suffix(')'));
-                let is_listed =
-                    |list: &str| format!(", {list}, ").contains(&format!(", {value}, "));
-                let one = text.strip_prefix("{} = ");
-                one.map(|one| one == value)
-                    .or_else(|| list.map(is_listed))
-                    .or_else(|| other.map(|other| other != value))
+/// What a filter asks of its attribute.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Test {
+    /// It is there.
+    Exists,
+    /// It is not there.
+    Missing,
+    /// It is there, and compares so.
+    Compare(Comparator, Value),
+    /// It begins with a text.
+    BeginsWith(Value),
+    /// It is one of these, or there and none of them.
+    In { list: Vec<Value>, negated: bool },
+    /// All of these hold.
+    All(Vec<Test>),
+    /// One of these holds.
+    Any(Vec<Test>),
+}
+
+/// What a filter compares with.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Value {
+    /// By its name, without the colon.
+    Parameter(String),
+    /// A text without a quote, which a filter has no way to write.
+    Text(String),
+    Number(Number),
+    Boolean(bool),
+}
+
+impl Test {
+    /// Its expression, of an attribute with this name.
+    pub(crate) fn text(&self, name: &str) -> String {
+        match self {
+            Self::Exists => format!("attribute_exists({name})"),
+            Self::Missing => format!("attribute_not_exists({name})"),
+            // What is not there differs from every value.
+            Self::Compare(Comparator::NotEqual, value) => {
+                format!("attribute_exists({name}) AND {name} <> {value}")
+            }
+            Self::Compare(comparator, value) => format!("{name} {} {value}", sign(*comparator)),
+            Self::BeginsWith(value) => format!("begins_with({name}, {value})"),
+            Self::In { list, negated } => {
+                let list = joined(list.iter().map(Value::to_string), ", ");
+                let not = if *negated {
+                    format!("attribute_exists({name}) AND NOT ")
+                } else {
+                    String::new()
+                };
+                format!("{not}{name} IN ({list})")
+            }
+            Self::All(tests) => joined(tests.iter().map(|test| test.text(name)), " AND "),
+            Self::Any(tests) => {
+                let texts = tests.iter().map(|test| test.text(name));
+                let texts = texts.map(|text| {
+                    if text.contains(" AND ") {
+                        format!("({text})")
+                    } else {
+                        text
+                    }
+                });
+                format!("({})", joined(texts, " OR "))
             }
         }
     }
 
-    /// Leaves out items without the attribute.
-    pub(super) fn exists(path: Path) -> Self {
-        Self {
-            path,
-            text: "attribute_exists({})".to_owned(),
-            parameters: Vec::new(),
+    /// The names of the parameters in it.
+    pub(crate) fn parameters(&self) -> Vec<&str> {
+        let values = self.values().into_iter();
+        let names = values.filter_map(|value| match value {
+            Value::Parameter(name) => Some(&**name),
+            Value::Text(_) | Value::Number(_) | Value::Boolean(_) => None,
+        });
+        names.collect()
+    }
+
+    fn values(&self) -> Vec<&Value> {
+        match self {
+            Self::Exists | Self::Missing => Vec::new(),
+            Self::Compare(_, value) | Self::BeginsWith(value) => vec![value],
+            Self::In { list, .. } => list.iter().collect(),
+            Self::All(tests) | Self::Any(tests) => tests.iter().flat_map(Self::values).collect(),
+        }
+    }
+
+    /// Whether it asks for an attribute to be there or not: one that is NULL may be there too.
+    pub(crate) fn asks_existence(&self) -> bool {
+        match self {
+            Self::Exists | Self::Missing => true,
+            Self::Compare(comparator, _) => *comparator == Comparator::NotEqual,
+            Self::BeginsWith(_) => false,
+            Self::In { negated, .. } => *negated,
+            Self::All(tests) | Self::Any(tests) => tests.iter().any(Self::asks_existence),
+        }
+    }
+
+    /// Whether it takes a value that a query says; `None` where that is not clear.
+    pub(crate) fn takes(&self, value: &Constant) -> Option<bool> {
+        match value {
+            Constant::Null => self.takes_value(None),
+            Constant::Other => None,
+            Constant::Text(text) => self.takes_value(Some(&Value::Text(text.clone()))),
+            Constant::Boolean(value) => self.takes_value(Some(&Value::Boolean(*value))),
+            Constant::Number(number) => {
+                self.takes_value(Some(&Value::Number(Number::parse(number).ok()?)))
+            }
+        }
+    }
+
+    fn takes_value(&self, value: Option<&Value>) -> Option<bool> {
+        match (self, value) {
+            (Self::Exists, value) => Some(value.is_some()),
+            (Self::Missing, value) => Some(value.is_none()),
+            (Self::All(tests), value) => all(tests.iter().map(|test| test.takes_value(value))),
+            (Self::Any(tests), value) => {
+                let none = all(tests.iter().map(|test| Some(!test.takes_value(value)?)));
+                none.map(|none| !none)
+            }
+            // NULL meets no comparison.
+            (_, None) => Some(false),
+            (Self::Compare(comparator, other), Some(value)) => value.compares(*comparator, other),
+            (Self::BeginsWith(Value::Text(begin)), Some(Value::Text(text))) => {
+                Some(text.starts_with(begin))
+            }
+            (Self::BeginsWith(_), _) => None,
+            (Self::In { list, negated }, Some(value)) => {
+                let equals = |other| value.compares(Comparator::NotEqual, other);
+                all(list.iter().map(equals)).map(|is_none| is_none == *negated)
+            }
+        }
+    }
+}
+
+/// Whether all hold; `None` where that is not clear.
+fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let each: Vec<Option<bool>> = each.collect();
+    if each.contains(&Some(false)) {
+        Some(false)
+    } else {
+        each.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
+    }
+}
+
+/// A comparator as a filter writes it.
+fn sign(comparator: Comparator) -> &'static str {
+    match comparator {
+        Comparator::Equal | Comparator::NotDistinct => "=",
+        Comparator::NotEqual => "<>",
+        Comparator::Less => "<",
+        Comparator::LessOrEqual => "<=",
+        Comparator::Greater => ">",
+        Comparator::GreaterOrEqual => ">=",
+    }
+}
+
+impl Value {
+    /// A text, where a filter can write it.
+    fn text(text: &str) -> Option<Self> {
+        let is_plain = !text.contains(|sign: char| sign == '\'' || sign.is_control());
+        is_plain.then(|| Self::Text(text.to_owned()))
+    }
+
+    /// How it compares with another; `None` where that is not clear, as between types: there the column decides.
+    fn compares(&self, comparator: Comparator, other: &Self) -> Option<bool> {
+        let order = match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one.cmp(other),
+            // The database has its own order of texts.
+            (Self::Text(_), Self::Text(_)) | (Self::Boolean(_), Self::Boolean(_))
+                if !comparator.is_range() =>
+            {
+                self.cmp(other)
+            }
+            _ => return None,
+        };
+        Some(match comparator {
+            Comparator::Equal | Comparator::NotDistinct => order.is_eq(),
+            Comparator::NotEqual => order.is_ne(),
+            Comparator::Less => order.is_lt(),
+            Comparator::LessOrEqual => order.is_le(),
+            Comparator::Greater => order.is_gt(),
+            Comparator::GreaterOrEqual => order.is_ge(),
+        })
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(name) => write!(out, ":{name}"),
+            Self::Text(text) => write!(out, "'{text}'"),
+            Self::Number(number) => write!(out, "{number}"),
+            Self::Boolean(value) => write!(out, "{value}"),
         }
     }
 }
@@ -125,15 +273,13 @@ pub(crate) fn by_index<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
 
 /// An equality as a filter.
 pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
-    let (text, parameters) = match &equal.value {
-        Asked::Parameter(name) => (format!("{{}} = :{name}"), vec![name.clone()]),
-        Asked::Constant(text) => (format!("{{}} = {}", quoted(text)?), Vec::new()),
+    let value = match &equal.value {
+        Asked::Parameter(name) => Value::Parameter(name.clone()),
+        Asked::Constant(text) => Value::text(text)?,
     };
-    let path = equal.path.clone();
-    (!equal.folds && !equal.folds_parameter).then_some(Filter {
-        path,
-        text,
-        parameters,
+    (!equal.folds && !equal.folds_parameter).then(|| Filter {
+        path: equal.path.clone(),
+        test: Test::Compare(Comparator::Equal, value),
     })
 }
 
@@ -142,41 +288,33 @@ pub(super) fn of_range(range: &RangeAsk) -> Option<Filter> {
     if range.folds || range.folds_parameter {
         return None;
     }
-    let mut parts: Vec<String> = Vec::new();
-    let mut parameters: Vec<String> = Vec::new();
-    let bounds = [(&range.low, '>'), (&range.high, '<')];
-    for (bound, sign) in bounds {
-        if let Some((name, is_in)) = bound {
-            let or_equal = if *is_in { "=" } else { "" };
-            parts.push(format!("{{}} {sign}{or_equal} :{name}"));
-            parameters.push(name.clone());
-        }
-    }
-    if let Some(name) = &range.prefix {
-        parts.push(format!("begins_with({{}}, :{name})"));
-        parameters.push(name.clone());
-    }
+    let low = [Comparator::Greater, Comparator::GreaterOrEqual];
+    let high = [Comparator::Less, Comparator::LessOrEqual];
+    let bounds = [(&range.low, low), (&range.high, high)].into_iter();
+    let bounds = bounds.filter_map(|(bound, [without, with])| {
+        let (name, is_in) = bound.as_ref()?;
+        let comparator = if *is_in { with } else { without };
+        Some(Test::Compare(comparator, Value::Parameter(name.clone())))
+    });
+    let prefix = range.prefix.iter();
+    let prefix = prefix.map(|name| Test::BeginsWith(Value::Parameter(name.clone())));
     Some(Filter {
         path: range.path.clone(),
-        text: parts.join(" AND "),
-        parameters,
+        test: Test::All(bounds.chain(prefix).collect()),
     })
 }
 
 /// Values that the IN of a filter takes.
 const IN_LIST: usize = 100;
 
-/// A list of parameters as a filter.
-pub(super) fn of_list(path: Path, list: &[Operand]) -> Option<Filter> {
-    let names = list
-        .iter()
-        .map(|one| one.parameter().map(|name| format!(":{name}")));
-    let names: Vec<String> = names.collect::<Option<_>>()?;
-    let parameters = list.iter().filter_map(Operand::parameter);
-    (names.len() <= IN_LIST).then(|| Filter {
+/// A list of parameters as a filter, or all values but them.
+pub(super) fn of_list(path: Path, list: &[Operand], negated: bool) -> Option<Filter> {
+    let names = list.iter().map(Operand::parameter);
+    let list = names.map(|name| Some(Value::Parameter(name?.to_owned())));
+    let list: Vec<Value> = list.collect::<Option<_>>()?;
+    (list.len() <= IN_LIST).then_some(Filter {
         path,
-        text: format!("{{}} IN ({})", names.join(", ")),
-        parameters: parameters.map(str::to_owned).collect(),
+        test: Test::In { list, negated },
     })
 }
 
@@ -188,14 +326,17 @@ pub(super) fn of_condition(
     catalog: &Catalog,
 ) -> Option<Filter> {
     let column = path.column_of(ask.root, catalog)?;
-    let text = match &condition.test {
+    let test = match &condition.test {
         ConditionTest::Null { operand, negated } => {
             operand.column()?;
             if column.data_type.may_be_absent() {
                 return None;
             }
-            let not = if *negated { "" } else { "not_" };
-            format!("attribute_{not}exists({{}})")
+            if *negated {
+                Test::Exists
+            } else {
+                Test::Missing
+            }
         }
         ConditionTest::Compare { left, op, right } => {
             left.column()?;
@@ -205,43 +346,41 @@ pub(super) fn of_condition(
             if !right.around.is_empty() {
                 return None;
             }
-            let value = value_of(constant, column, condition, catalog)?;
+            let value = value_of(constant, column, catalog)?;
             // DynamoDB orders no booleans, and texts by their bytes.
             let family = column.data_type.family();
             let is_ordered = !matches!(family, TypeFamily::Text | TypeFamily::Boolean);
             if ignores_blanks(column, catalog.dbms) {
                 return None;
             }
-            match op {
-                Comparator::Equal if !column.insensitive => format!("{{}} = {value}"),
-                // What is not there differs from every value.
-                Comparator::NotEqual if !column.insensitive => {
-                    format!("attribute_exists({{}}) AND {{}} <> {value}")
-                }
-                Comparator::Less if is_ordered => format!("{{}} < {value}"),
-                Comparator::LessOrEqual if is_ordered => format!("{{}} <= {value}"),
-                Comparator::Greater if is_ordered => format!("{{}} > {value}"),
-                Comparator::GreaterOrEqual if is_ordered => format!("{{}} >= {value}"),
-                _ => return None,
+            let is_asked = match op {
+                Comparator::Equal | Comparator::NotEqual => !column.insensitive,
+                Comparator::NotDistinct => false,
+                _ => is_ordered,
+            };
+            if !is_asked {
+                return None;
             }
+            Test::Compare(*op, value)
         }
         ConditionTest::In {
             operand,
-            negated: false,
+            negated,
             list,
         } => {
             operand.column()?;
             let values = list.iter().map(|one| match &one.value {
                 OperandValue::Constant(constant) if one.around.is_empty() => {
-                    value_of(constant, column, condition, catalog)
+                    value_of(constant, column, catalog)
                 }
                 _ => None,
             });
-            let values: Vec<String> = values.collect::<Option<_>>()?;
+            let list: Vec<Value> = values.collect::<Option<_>>()?;
             if column.insensitive || ignores_blanks(column, catalog.dbms) {
                 return None;
             }
-            format!("{{}} IN ({})", values.join(", "))
+            let negated = *negated;
+            Test::In { list, negated }
         }
         ConditionTest::Like {
             operand, pattern, ..
@@ -253,15 +392,12 @@ pub(super) fn of_condition(
             if !is_exact || ignores_blanks(column, catalog.dbms) || catalog.dbms == Dbms::Sqlite {
                 return None;
             }
-            format!("begins_with({{}}, {})", quoted(begin)?)
+            Test::BeginsWith(Value::text(begin)?)
         }
         _ => return None,
     };
-    Some(Filter {
-        path: path.clone(),
-        text,
-        parameters: Vec::new(),
-    })
+    let path = path.clone();
+    Some(Filter { path, test })
 }
 
 /// What texts begin with that a constant pattern takes; `None` where it says more.
@@ -272,34 +408,28 @@ fn prefix<'p>(pattern: &'p Operand, said: &str) -> Option<&'p str> {
     let begin = text.strip_suffix('%')?;
     let is_plain = !begin.is_empty() && !begin.contains(['%', '_', '\\']);
     // Neither ILIKE nor an ESCAPE.
-    let column = said.strip_suffix(&format!(" LIKE {}", quoted(text)?))?;
+    let column = said.strip_suffix(&format!(" LIKE {}", Value::text(text)?))?;
     (is_plain && !column.ends_with(" NOT")).then_some(begin)
 }
 
-/// A constant as a filter writes it, where the column has values of its type.
-fn value_of(
-    constant: &Constant,
-    column: &Column,
-    condition: &Condition,
-    catalog: &Catalog,
-) -> Option<String> {
-    let family = column.data_type.family();
+/// A constant that a filter can compare with, where the column has values of its type.
+fn value_of(constant: &Constant, column: &Column, catalog: &Catalog) -> Option<Value> {
     match constant {
-        Constant::Text(text) if is_value(text, column, catalog.dbms) => quoted(text),
+        Constant::Text(text) if is_value(text, column, catalog.dbms) => Value::text(text),
         // Items have dates as every database writes them.
-        Constant::Text(text) if column.data_type == DataType::Date && is_date(text) => quoted(text),
+        Constant::Text(text) if column.data_type == DataType::Date && is_date(text) => {
+            Value::text(text)
+        }
         Constant::Number(number)
             if matches!(
                 column.data_type,
                 DataType::Integer { .. } | DataType::Decimal { .. }
             ) && is_compared_exactly(number, column, catalog.dbms) =>
         {
-            Some(Number::parse(number).ok()?.to_string())
+            Some(Value::Number(Number::parse(number).ok()?))
         }
-        Constant::Other if family == TypeFamily::Boolean => {
-            let said = condition.text.to_lowercase();
-            let is_true = said.ends_with("true");
-            (is_true || said.ends_with("false")).then(|| is_true.to_string())
+        Constant::Boolean(value) if column.data_type.family() == TypeFamily::Boolean => {
+            Some(Value::Boolean(*value))
         }
         _ => None,
     }
@@ -346,15 +476,66 @@ fn is_date(text: &str) -> bool {
     text.chars().count() == 10 && text.chars().enumerate().all(is_in_place)
 }
 
-/// A text as a filter writes it, which has no way to write a quote.
-fn quoted(text: &str) -> Option<String> {
-    let is_plain = !text.contains(|sign: char| sign == '\'' || sign.is_control());
-    is_plain.then(|| format!("'{text}'"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_of_sqlite;
+    use dynafold_relational::value::Number;
+    use dynafold_sql::{Comparator, Constant};
+
+    use super::{Test, Value, is_of_sqlite};
+
+    #[test]
+    fn a_filter_takes_a_value_or_not_or_it_is_not_clear() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let number = |number: &str| Value::Number(Number::parse(number).unwrap());
+        let list = |negated| Test::In {
+            list: vec![text("open"), text("paid")],
+            negated,
+        };
+        let (is, above) = (Comparator::Equal, Comparator::Greater);
+        let is_open = Test::Compare(is, text("open"));
+        let is_true = Test::Compare(is, Value::Boolean(true));
+        let is_any = Test::Compare(is, Value::Parameter("any".to_owned()));
+        let is_more = Test::Compare(above, number("1.50"));
+        let begins = Test::BeginsWith(text("op"));
+        let either = Test::Any(vec![is_any.clone(), is_open.clone()]);
+        let both = Test::All(vec![is_any.clone(), is_open.clone()]);
+        let said = |value: &str| Constant::Text(value.to_owned());
+        let counted = |value: &str| Constant::Number(value.to_owned());
+        let (yes, no, unclear) = (Some(true), Some(false), None);
+        for (test, value, takes) in [
+            (&Test::Exists, &Constant::Other, unclear),
+            (&Test::Exists, &said(""), yes),
+            (&Test::Exists, &Constant::Null, no),
+            (&Test::Missing, &Constant::Null, yes),
+            (&Test::Missing, &said("open"), no),
+            (&is_open, &said("open"), yes),
+            (&is_open, &said("Open"), no),
+            (&is_open, &counted("1"), unclear),
+            (&is_any, &said("open"), unclear),
+            (&is_any, &Constant::Null, no),
+            (&is_true, &Constant::Boolean(true), yes),
+            (&is_true, &Constant::Boolean(false), no),
+            (&is_true, &counted("1"), unclear),
+            (&is_more, &counted("1.5"), no),
+            (&is_more, &counted("1.51"), yes),
+            (&Test::Compare(above, text("a")), &said("b"), unclear),
+            (&begins, &said("open"), yes),
+            (&begins, &said("paid"), no),
+            (&list(false), &said("paid"), yes),
+            (&list(false), &said("lost"), no),
+            (&list(false), &counted("1"), unclear),
+            (&list(true), &said("paid"), no),
+            (&list(true), &said("lost"), yes),
+            (&list(true), &Constant::Null, no),
+            (&either, &said("open"), yes),
+            (&either, &said("lost"), unclear),
+            (&both, &said("open"), unclear),
+            (&both, &said("lost"), no),
+        ] {
+            let shown = test.text("a");
+            assert_eq!(test.takes(value), takes, "{shown} of {value:?}");
+        }
+    }
 
     #[test]
     fn a_number_that_sqlite_would_round_is_no_constant_of_a_filter() {

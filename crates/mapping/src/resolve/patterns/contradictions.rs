@@ -2,7 +2,7 @@
 //! hold of it. Only what is plain to see is told; the rest is left to `verify`.
 
 use dynafold_dynamodb::{Index, Projection};
-use dynafold_format::joined;
+use dynafold_format::{joined, whole};
 use dynafold_relational::catalog::{
     Catalog, DataType, Dbms, TableName, sorted_by_bytes, sorts_by_bytes,
 };
@@ -40,7 +40,7 @@ impl PatternBinder<'_> {
             found.push((TemplateAnchor::of(sql).range(&key.span), message));
         }
         if let (Some(limit), RowLimit::Rows(rows)) = (&self.raw.limit, &query.limit)
-            && limit.value != *rows
+            && !self.has_limit_of(limit.value, *rows)
         {
             let message = format!(
                 "the limit is {}, and that of its SQL is {rows}",
@@ -54,6 +54,12 @@ impl PatternBinder<'_> {
                 .with_help("make both the same; if the application handles the difference: accept: [other-order]")
         });
         self.warnings.extend(warnings);
+    }
+
+    /// Whether a limit of items may be one of rows: a row may have an item of each type that the pattern names.
+    fn has_limit_of(&self, items: u64, rows: u64) -> bool {
+        let mut items_of_row = 1..=whole(self.raw.items.len().max(1));
+        items_of_row.any(|of_row| rows.checked_mul(of_row) == Some(items))
     }
 
     /// What is said of the order of a query that the sort key does not have.
