@@ -247,7 +247,9 @@ impl Ledger {
         let entering = self.entering.lock().take();
         if let Some((sender, keeper)) = entering {
             drop(sender);
-            let _ = keeper.join();
+            if let Err(panic) = keeper.join() {
+                std::panic::resume_unwind(panic);
+            }
         }
     }
 

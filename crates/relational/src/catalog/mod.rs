@@ -565,7 +565,8 @@ impl Table {
         let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };
         let keys = |table: &Self| {
             let (primary, unique) = (table.primary_key.clone(), table.unique_keys.clone());
-            (primary, table.lax_primary_key, unique)
+            let claims = (table.lax_primary_key, table.coarse_primary_key);
+            (primary, claims, unique)
         };
         let facts = [
             ("kind", self.kind != now.kind || self.live != now.live),
