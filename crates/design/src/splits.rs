@@ -9,7 +9,7 @@ use dynafold_sql::WriteKind;
 
 use dynafold_dynamodb::price::Prices;
 
-use crate::ask::{Ask, ChildAsk, Twin, by_filter, is_one_row, limit_is_ambiguous};
+use crate::ask::{Ask, ChildAsk, Filter, Twin, by_filter, is_one_row, limit_is_ambiguous};
 use crate::facts::Facts;
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
@@ -104,6 +104,8 @@ pub(crate) fn splits(
                 keys.extend(key_columns(ask));
                 let compared = ask.filters.iter().map(|filter| filter.path.column.clone());
                 columns.extend(compared);
+                let required = own_required(ask, catalog).into_iter().flatten();
+                columns.extend(required.map(|path| path.column));
             }
             // Other forms of the read are not needed then.
             if twins.is_empty() { others } else { Vec::new() }
@@ -196,9 +198,22 @@ fn may_be_twin(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     ask.fetching().is_some()
         && !is_one_row(ask)
         && (ask.unsorted.is_some() || !limit_is_ambiguous(ask, catalog))
-        && ask.required.is_empty()
+        && own_required(ask, catalog).is_some()
         && keys(ask).chain(filters).all(|path| path.steps.is_empty())
         && ask.conditions().all(|when| when.parents.is_empty())
+}
+
+/// The references that are not NULL in the rows with the parents that a read requires: both items of a row have these. `None` where
+/// more is to be asked.
+fn own_required(ask: &Ask<'_>, catalog: &Catalog) -> Option<Vec<Path>> {
+    let each = ask.required.iter().map(|path| match &*path.steps {
+        [step] if step.is_enforced(ask.root, catalog) => match &*step.columns {
+            [column] => Some(Path::own(column)),
+            _ => None,
+        },
+        _ => None,
+    });
+    each.collect()
 }
 
 /// Whether reading both items costs less than to keep up to date in the large one what else the read wants.
@@ -400,6 +415,10 @@ fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table, catalog: &C
         outputs,
         large: split.large.clone(),
     };
+    let required = own_required(ask, catalog).into_iter().flatten();
+    ask.filters.extend(required.map(Filter::exists));
+    ask.filters.sort();
+    ask.required.clear();
     let is_held = are_filters_held(ask, &twin);
     ask.twin = Some(twin);
     ask.note(
@@ -446,7 +465,11 @@ mod tests {
 
     /// The mapping, its report, and the write units of the counter.
     fn proposed(read: &str) -> (String, Report, f64) {
-        let (catalog, limits) = schema(DOCS);
+        proposed_of(DOCS, read)
+    }
+
+    fn proposed_of(tables: &str, read: &str) -> (String, Report, f64) {
+        let (catalog, limits) = schema(tables);
         let statements = workload::read(&format!("{GET}\n{read}"), catalog.dbms).unwrap();
         let prices = Prices::read(SHIPPED, None).unwrap();
         let found = design(&catalog, &statements, &prices, &limits);
@@ -494,6 +517,19 @@ mod tests {
             assert_near(units, 1.0);
             assert!(report.sum.all < 250.0, "{report:#?}");
         }
+    }
+
+    #[test]
+    fn an_inner_join_by_a_reference_that_may_be_null_finds_both_items_of_a_row() {
+        let owner = "owner @owners null present=900 distinct=100";
+        let tables = DOCS.replace("owner distinct=100", owner);
+        let tables = format!("owners 100: id, name text\n{tables}");
+        let read = "-- bySlug (1/s)\nSELECT d.*, o.name FROM docs d JOIN owners o ON o.id = d.owner WHERE d.slug = :slug;";
+        let (text, report, units) = proposed_of(&tables, read);
+        assert!(text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
+        assert!(text.contains("filter: attribute_exists(owner)"), "{text}");
+        assert_near(units, 1.0);
+        assert!(report.sum.all < 250.0, "{report:#?}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// Leaves out items without the attribute.
-    pub(super) fn exists(path: Path) -> Self {
+    pub(crate) fn exists(path: Path) -> Self {
         let test = Test::Exists;
         Self { path, test }
     }
