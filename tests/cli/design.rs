@@ -1491,6 +1491,68 @@ async fn what_is_written_all_the_time_is_read_by_two_requests_in_a_row() {
     assert!(told.contains("two requests in a row"), "{told}");
 }
 
+/// Shops whose stock changes all the time, and their orders, of which some have no shop.
+const STOCKS: &str = "
+    CREATE TABLE shops (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL, stock INTEGER NOT NULL);
+    CREATE TABLE orders (id INTEGER NOT NULL PRIMARY KEY, shop_id INTEGER REFERENCES shops, note VARCHAR(20) NOT NULL);
+    INSERT INTO shops WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i, 'n' || i, i * 7 FROM n;
+    INSERT INTO orders WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+      SELECT i, CASE WHEN i % 9 = 0 THEN NULL WHEN i % 10 = 0 THEN 99 ELSE 1 + i % 40 END, 'o' || i FROM n;";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parents_that_change_all_the_time_are_read_by_second_requests() {
+    let source = Database::new(STOCKS).await;
+    let workload = "
+        -- book (200/s)
+        UPDATE shops SET stock = stock - 1 WHERE id = :id;
+        -- seen (10/s) with its shop, if it has one
+        SELECT o.id, o.note, s.name, s.stock FROM orders o LEFT JOIN shops s ON s.id = o.shop_id WHERE o.id = :id;
+        -- sold (5/s) only those with a shop
+        SELECT o.*, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.shop_id = :shop ORDER BY o.id DESC LIMIT 6;
+        -- noted (5/s)
+        SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :note;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    let writes = proposal.report["writes"].as_array().unwrap();
+    assert_eq!(writes[0]["units"], 1.0, "{mapping}");
+    let reads = proposal.report["reads"].as_array().unwrap();
+    for read in reads {
+        assert_eq!(read["served"]["fetches"], 1, "{read:#}");
+    }
+    for second in ["noted_shops", "seen_shops", "sold_shops"] {
+        assert!(mapping.contains(&format!("  {second}:\n")), "{mapping}");
+    }
+    let asked = proposal.holds(0);
+    let verdicts = verdicts(&asked);
+    assert_eq!(verdicts.len(), 6, "{asked:#}");
+    let is_good = |verdict: &str| ["proved", "agrees"].contains(&verdict);
+    let all_good = verdicts.iter().all(|(_, verdict)| is_good(verdict));
+    assert!(all_good, "{asked:#}");
+    // What it costs is compared with both requests.
+    let compare = ["design", "--source", &proposal.source, "--format", "json"];
+    let files = [proposal.path("workload.sql"), proposal.path("design.yaml")];
+    let compared = [
+        &compare[..],
+        &["--workload", &files[0], "--compare", &files[1]],
+    ]
+    .concat();
+    let compared = dynafold(&compared).exits(0).json();
+    let served = &compared[0]["reads"][0]["served"];
+    assert_eq!(served["fetches"], 1, "{compared:#}");
+    // The mapping serves the workload already.
+    let old = proposal.path("design.yaml");
+    let workload = proposal.path("workload.sql");
+    let update = [
+        "design",
+        "--source",
+        &proposal.source,
+        "--workload",
+        &workload,
+    ];
+    let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
+    assert_eq!(told.stdout, mapping);
+}
+
 /// A state that few rows are in, beside a parameter.
 #[tokio::test]
 async fn a_constant_beside_a_parameter_is_a_condition_of_the_index_where_that_is_cheaper() {

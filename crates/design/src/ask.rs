@@ -70,6 +70,8 @@ pub(crate) struct Ask<'c> {
     pub(crate) children: Vec<ChildAsk<'c>>,
     /// The other item of each row, with its large columns, where one key of an index finds both.
     pub(crate) twin: Option<Twin<'c>>,
+    /// Parents of which a second request reads columns, by the references in the answer.
+    pub(crate) referred: Vec<Referred>,
     /// Parents without which a row is not answered, where it may be without: the columns that lead to them.
     pub(crate) required: Vec<Path>,
     /// The query that `verify --patterns` runs.
@@ -156,6 +158,13 @@ impl<'c> Ask<'c> {
             found
         })
     }
+}
+
+/// A parent of which a second request reads columns.
+#[derive(Debug, Clone)]
+pub(crate) struct Referred {
+    pub(crate) step: Step,
+    pub(crate) columns: Vec<String>,
 }
 
 /// A column that is equal to something.
@@ -321,6 +330,24 @@ pub(crate) fn ask<'c>(
         (Err(_), Ok(whole)) => Ok(whole),
         (split, _) => split,
     }
+}
+
+/// The same as rows, without what they select of these parents: a second request reads it by the references in the answer. Those
+/// that select nothing of them are left out.
+pub(crate) fn referring<'c>(
+    sql: &str,
+    catalog: &'c Catalog,
+    observed: &Observed,
+    parents: &BTreeSet<TableName>,
+) -> Vec<Ask<'c>> {
+    let asks = with_reading(sql, (catalog, observed), Lists::Split, |mut reading| {
+        reading.refuse_unknown_columns()?;
+        reading.referred.clone_from(parents);
+        reading.asks()
+    });
+    let mut asks = asks.flatten().unwrap_or_default();
+    asks.retain(|ask| !ask.referred.is_empty());
+    asks
 }
 
 /// The same of SQL whose literals are meant.
@@ -490,6 +517,8 @@ struct Reading<'c, 'q> {
     is_by_key: bool,
     /// Conditions that the application holds against the answer.
     left_out: Vec<&'q Condition>,
+    /// Parents of which a second request reads what is selected.
+    referred: BTreeSet<TableName>,
     /// Whether constants are compared byte by byte, as parameters are, also where a collation takes other texts for equal, of which
     /// the rows have none.
     by_bytes: bool,
@@ -538,6 +567,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             is_first_key: false,
             is_by_key: false,
             left_out: Vec::new(),
+            referred: BTreeSet::new(),
             by_bytes: false,
         };
         reading.pairs = reading.using()?;
@@ -1113,6 +1143,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             outputs: Vec::new(),
             children: Vec::new(),
             twin: None,
+            referred: Vec::new(),
             required: Vec::new(),
             sql: self.prepared.sql.clone(),
             unsorted: None,

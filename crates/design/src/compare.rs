@@ -25,9 +25,9 @@ use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched};
-use crate::said_values;
 use crate::workload::Statement;
 use crate::writes::Values;
+use crate::{said_values, seconds};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -85,7 +85,7 @@ pub struct PricedRequest {
     pub index: Option<String>,
     /// How many requests.
     pub requests: u64,
-    /// Those of them that then read the items by the keys that the index has given.
+    /// Those of them that then read items by the keys that the index has given, or parents by the references in the answer.
     pub fetches: u64,
     /// Items that one answer reads; `None` where its SQL is not understood, and one is reckoned.
     pub items: Option<f64>,
@@ -132,8 +132,13 @@ pub fn price<S: Borrow<Statement>>(
     let facts = Facts { catalog, observed };
     let priced = Priced { facts, model };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let statements: Vec<&Statement> = statements.iter().map(Borrow::borrow).collect();
+    let further = seconds::of_model(model, catalog, observed, &statements);
+    let (seconds, statements): (Vec<&Statement>, Vec<&Statement>) = statements
+        .into_iter()
+        .chain(&further)
+        .partition(|one| one.second_of.is_some());
     for statement in statements {
-        let statement = statement.borrow();
         let rate = statement.rate.unwrap_or(1.0);
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
@@ -169,6 +174,11 @@ pub fn price<S: Borrow<Statement>>(
         let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
+            for second in &seconds {
+                if second.second_of.as_ref() == Some(&statement.name) {
+                    priced.add_second(&mut request, second, second.rate.unwrap_or(1.0) / rate);
+                }
+            }
             let units = request.units * rate * MONTH;
             request.usd_month = prices.reads(units).unwrap_or_default();
             request.consistent = statement.strong.then_some(pattern.consistent);
@@ -204,6 +214,25 @@ struct Priced<'d> {
 impl<'d> Priced<'d> {
     fn scan(&self, item: &ItemType) -> Option<&'d Scan> {
         self.model.passes.get(item.pass).map(|pass| &pass.scan)
+    }
+
+    /// Adds a second request, which finds so many rows.
+    fn add_second(&self, request: &mut PricedRequest, second: &Statement, rows: f64) {
+        let mut patterns = self.model.patterns.iter();
+        let Some(pattern) = patterns.find(|pattern| *pattern.name == *second.name) else {
+            return;
+        };
+        let rows = if rows.is_finite() { rows } else { 0.0 };
+        let each = self.read(pattern, second);
+        request.units += rows * each.units;
+        if pattern.index.is_some() {
+            request.requests += whole(rounded(rows.ceil()));
+        } else {
+            // Half a unit reads 4 KB.
+            let (_, batches) = fetched(rows, each.units * 2.0 * 4_096.0);
+            request.requests += whole(rounded(batches));
+            request.fetches += whole(rounded(batches));
+        }
     }
 
     fn table_of(&self, from: &Relation) -> Option<&'d Table> {

@@ -22,6 +22,7 @@ mod path;
 mod pins;
 mod pricing;
 mod report;
+mod seconds;
 mod slots;
 mod splits;
 mod structure;
@@ -60,10 +61,11 @@ use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
 };
+use seconds::Referring;
 use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
-use traps::LargeColumns;
+use traps::{CopiedColumns, LargeColumns};
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
 use writes::{Write, Writes};
@@ -232,6 +234,15 @@ fn searched(
             (best, setting) = (proposed, other);
         }
     }
+    for referring in seconds::tried(&best.copied, ALONE) {
+        let mut other = setting.clone();
+        other.referring = referring;
+        let proposed = tried(&other);
+        if proposed.is_better(&best, seconds::SAVED) {
+            (best, setting) = (proposed, other);
+            break;
+        }
+    }
     let is_small = statements.len() <= SMALL;
     let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
     let mut tried_apart = BTreeMap::new();
@@ -289,6 +300,8 @@ struct SearchSetting {
     alone: BTreeSet<String>,
     /// Reads that are one request, without a further one for the items by their keys.
     single: BTreeSet<String>,
+    /// Parents of which a second request reads what a read selects.
+    referring: Referring,
     /// Most indexes.
     indexes: usize,
     /// Reads that no design serves, which decide nothing.
@@ -309,10 +322,14 @@ struct Proposal {
     /// Reads that pay for what others need in an index, the dearest first.
     shared: Vec<String>,
     not_served: NotServed,
+    /// Copies that may well cost more than a second request, the dearest first.
+    copied: Vec<CopiedColumns>,
     /// The tables whose large columns are apart.
     apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
+    /// Whether a second request has no place.
+    lacks_second: bool,
     /// What was chosen from, and the choice.
     #[cfg(test)]
     problem: (Problem, Solution),
@@ -334,6 +351,7 @@ impl Proposal {
     fn is_better(&self, other: &Self, saved: f64) -> bool {
         let (report, others) = (&self.design.report, &other.design.report);
         report.fault.is_none()
+            && !self.lacks_second
             && (others.fault.is_some()
                 || self.lost <= other.lost && report.is_better(others, saved))
     }
@@ -356,6 +374,10 @@ fn proposal(
     let is_guessed = statements.iter().all(|one| one.guessed.is_some());
     let (statements, not_guessed) = with_rows(&catalog, statements, &limits.observed);
     let of_rows = catalog;
+    let seconds = seconds::added(&of_rows, &limits.observed, &statements, &setting.referring);
+    let mut statements = statements;
+    statements.extend(&seconds);
+    statements.sort_by(|a, b| a.name.cmp(&b.name));
     let (figures, catalog) = Figures::of(&of_rows, &limits.observed, &statements);
     let catalog = &catalog;
     let Understood {
@@ -364,6 +386,15 @@ fn proposal(
         mut writes,
         written,
     } = understood(catalog, &limits.observed, &figures, &statements);
+    for read in &mut reads {
+        let name = &read.statement.name;
+        let is_referring = seconds
+            .iter()
+            .any(|one| one.second_of.as_ref() == Some(name));
+        if let Some(parents) = setting.referring.get(name).filter(|_| is_referring) {
+            seconds::refer(read, catalog, &limits.observed, parents);
+        }
+    }
     figures.add_writes(&mut writes);
     reads.retain(|read| {
         let why = setting.not_served.get(&read.statement.name);
@@ -548,7 +579,7 @@ fn proposal(
         not_guessed,
         by_join,
     };
-    let (warnings, large) = traps::traps(&material);
+    let (warnings, traps::Found { large, copied }) = traps::traps(&material);
     let report = report::report(&material, warnings, fault);
     let design = Design {
         padded: to_rows(padded(catalog, &parts)),
@@ -558,16 +589,18 @@ fn proposal(
         escaped,
     };
     let shared = shared(&placed, &slots, &priced);
-    let unserved = unserved.into_iter();
     Proposal {
         #[cfg(test)]
         problem: (problem, solution.clone()),
         design,
         large,
+        copied,
         shared,
         apart: splits.values().map(|split| split.base.clone()).collect(),
+        lacks_second: unserved.iter().any(|one| one.0.second_of.is_some()),
         lost: priced.writes.iter().filter(|one| !one.has_key).count(),
         not_served: unserved
+            .into_iter()
             .map(|(statement, why)| (statement.name.clone(), why))
             .collect(),
     }
@@ -969,20 +1002,26 @@ fn with_folded<'c>(ask: &Ask<'c>, reads: &[Read<'_, '_>]) -> Option<Ask<'c>> {
     (found.equal.len() > ask.equal.len()).then_some(found)
 }
 
+/// A table as a query names it.
+fn in_schema(catalog: &Catalog, table: &Table) -> String {
+    let name = |name: &str| identifier(name, catalog.dbms);
+    let own = name(&table.name.name);
+    if catalog.search_path.contains(&table.name.schema) {
+        own
+    } else {
+        format!("{}.{own}", name(&table.name.schema))
+    }
+}
+
 /// The query of a table's rows with these values.
 fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> String {
     let name = |name: &str| identifier(name, catalog.dbms);
-    let schema = if catalog.search_path.contains(&table.name.schema) {
-        String::new()
-    } else {
-        format!("{}.", name(&table.name.schema))
-    };
     let conditions = (1..).zip(columns);
     let conditions = conditions.map(|(at, column)| format!("{} = :p{at}", name(column)));
     format!(
-        "SELECT {} FROM {schema}{} WHERE {}",
+        "SELECT {} FROM {} WHERE {}",
         joined(columns.iter().map(|column| name(column)), ", "),
-        name(&table.name.name),
+        in_schema(catalog, table),
         joined(conditions, " AND ")
     )
 }

@@ -91,7 +91,7 @@ pub struct ServedRead {
     pub items: Vec<String>,
     /// How many requests.
     pub requests: u64,
-    /// Those of them that then read the items by the keys that the index has given.
+    /// Those of them that then read items by the keys that the index has given, or parents by the references in the answer.
     #[serde(default)]
     pub fetches: u64,
     /// About how many items it finds.
@@ -464,7 +464,11 @@ pub(crate) fn report(
         storage: priced.usd_storage,
         all: priced.usd_month,
     };
-    let served = material.placed.iter();
+    // Second requests are told with the first ones.
+    let served = material
+        .placed
+        .iter()
+        .filter(|one| one.1.second_of.is_none());
     let mut reads: Vec<ReadReport> = served.map(|one| read_report(material, one)).collect();
     for (statement, why) in material.unserved {
         reads.push(ReadReport {

@@ -45,8 +45,25 @@ pub(crate) struct LargeColumns {
     pub(crate) warning: usize,
 }
 
-/// All of a design's, and the large columns that may well have items of their own: those that save the most first.
-pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Vec<LargeColumns>) {
+/// Copies of parents' columns that one statement has to change.
+#[derive(Debug, Clone)]
+pub(crate) struct CopiedColumns {
+    /// The reads that have them, with the parent that a second request could read instead.
+    pub(crate) reads: BTreeSet<(String, TableName)>,
+    /// US dollars a month that the copies cost more than second requests.
+    pub(crate) saved: f64,
+}
+
+/// What may well be otherwise: what saves the most first.
+pub(crate) struct Found {
+    /// Large columns that may have items of their own.
+    pub(crate) large: Vec<LargeColumns>,
+    /// Copies that second requests may replace.
+    pub(crate) copied: Vec<CopiedColumns>,
+}
+
+/// All of a design's, and what may well be otherwise.
+pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Found) {
     let lines = &mut Lines::default();
     contention(material, lines);
     hot_keys(material, lines);
@@ -57,7 +74,7 @@ pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Vec<Large
     moved_entries(material, lines);
     dear_indexes(material, lines);
     dear_figures(material, lines);
-    copies(material, lines);
+    let copied = copies(material, lines);
     unbounded(material, lines);
     inconsistent(material, lines);
     many_at_once(material, lines);
@@ -79,7 +96,7 @@ pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Vec<Large
     personal(material, lines);
     filtered(material, lines);
     rates(material, lines);
-    (std::mem::take(&mut lines.0), large)
+    (std::mem::take(&mut lines.0), Found { large, copied })
 }
 
 #[derive(Default)]
@@ -666,13 +683,13 @@ fn dear(
 }
 
 /// Copies of what changes.
-fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> {
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
-    let types = material.served().flat_map(|read| {
-        let types = read.ask.types();
-        types.map(move |(table, outputs)| (read.statement, table, outputs))
+    let types = material.served().flat_map(|Served { statement, ask, .. }| {
+        let types = ask.types();
+        types.map(move |(table, outputs)| ((statement, ask), table, outputs))
     });
-    for (read, table, (path, _)) in types.flat_map(|(read, table, outputs)| {
+    for ((read, ask), table, (path, _)) in types.flat_map(|(read, table, outputs)| {
         let outputs = outputs.iter();
         outputs.map(move |output| (read, table, output))
     }) {
@@ -686,9 +703,17 @@ fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
                 known.columns.insert(named(parent, &path.column));
                 known.items.insert(copied(material, table, parent, path));
                 known.reads.insert(&read.name);
+                if path.steps.len() == 1 && ask.children.is_empty() {
+                    let items = Pricing::rate(read) * material.pricing.facts.answered(ask);
+                    let second = (read.name.clone(), parent.name.clone());
+                    known
+                        .seconds
+                        .insert(second, material.pricing.usd_reads(0.5 * items));
+                }
             }
         }
     }
+    let mut by_second: Vec<CopiedColumns> = Vec::new();
     let found = found.into_iter().map(|(name, copies)| {
         let mut writes = material.priced.writes.iter();
         let cost = writes.find(|write| write.name == name);
@@ -697,6 +722,11 @@ fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         let served = reads.filter(|read| copies.reads.contains(&*read.name));
         let served = served.filter_map(|read| read.served.as_ref());
         let of_reads: f64 = served.map(|served| served.usd_month).sum();
+        let second: f64 = copies.seconds.values().sum();
+        by_second.push(CopiedColumns {
+            reads: copies.seconds.into_keys().collect(),
+            saved: cost - second,
+        });
         let said = format!(
             "{name} ({}) writes {}: {} USD a month, for {} at {} USD",
             joined(copies.columns, ", "),
@@ -709,11 +739,14 @@ fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     });
     let mut found: Vec<(f64, String)> = found.collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    by_second.retain(|one| !one.reads.is_empty());
+    by_second.sort_by(|a, b| b.saved.total_cmp(&a.saved));
     lines.add(
         "copies to keep up to date",
         found.into_iter().map(|(_, said)| said),
         "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale; where that costs more than it saves, leave the column out of the read, and read the parent by a second request (GetItem, or BatchGetItem for several, by the reference in the answer)",
     );
+    by_second
 }
 
 /// What a statement writes besides its own row.
@@ -724,6 +757,8 @@ struct Copies<'w> {
     items: BTreeSet<String>,
     /// The reads that have them.
     reads: BTreeSet<&'w str>,
+    /// Those of them that a second request could serve, with the parent, and what that costs in US dollars a month.
+    seconds: BTreeMap<(String, TableName), f64>,
 }
 
 /// How many copies of a parent's column there are, and whether a key finds them.

@@ -27,6 +27,7 @@ use crate::existing::{Existing, KeyCondition};
 use crate::facts::Facts;
 use crate::figures::{Figures, KeptFigures};
 use crate::names::MappingNames;
+use crate::observed::Observed;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
 use crate::splits::Splits;
@@ -39,7 +40,7 @@ use crate::written::{
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
     candidates, index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures,
-    understood, with_signed,
+    seconds, understood, with_signed,
 };
 
 /// A mapping that is to serve more.
@@ -159,12 +160,18 @@ pub fn update(
     let old = Growing::new(*mapping, catalog, limits).ok_or(UpdateError::Mapping)?;
     old.keeps_pins()?;
     let mut done: Vec<UpdatedRead> = Vec::new();
-    let mut reads = new_reads(&old.model, catalog, reads, &mut unserved, &mut done);
+    let mut reads = new_reads(
+        &old.model,
+        (catalog, &limits.observed),
+        reads,
+        &mut unserved,
+        &mut done,
+    );
     refuse_kept_nulls(&old.existing(), &mut reads, &mut unserved);
     add_relaxed(&mut reads, facts);
     if old.escapes {
         // The item types of a mapping may have other letters in their keys.
-        let observed = &crate::Observed::default();
+        let observed = &Observed::default();
         refuse_escaped(&mut reads, Facts { catalog, observed }, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
@@ -226,7 +233,7 @@ impl UpdatedRead {
 /// The reads that the mapping has no access pattern for. Of a name that it has, the SQL must be the same.
 fn new_reads<'w, 'c>(
     model: &Model,
-    catalog: &Catalog,
+    (catalog, observed): (&Catalog, &Observed),
     reads: Vec<Read<'w, 'c>>,
     unserved: &mut Vec<(&'w Statement, Unserved)>,
     done: &mut Vec<UpdatedRead>,
@@ -242,8 +249,10 @@ fn new_reads<'w, 'c>(
         let prepared = parametrized(&statement.sql, catalog.dbms, Lists::Kept);
         let mut said = vec![plain(&statement.sql)];
         said.extend(prepared.ok().map(|prepared| plain(&prepared.sql)));
+        let by_second = seconds::answered(model, catalog, observed, statement);
         let of_asks = asks
             .iter()
+            .chain(&by_second)
             .flat_map(|ask| std::iter::once(&ask.sql).chain(&ask.unsorted));
         said.extend(of_asks.map(|sql| plain(sql)));
         let sql = pattern.sql.as_deref().map(plain);

@@ -9,9 +9,9 @@ use dynafold_sql::{
     identifier,
 };
 
-use super::sql::is_loose;
+use super::sql::{ignores_blanks, is_loose};
 use super::{
-    Ask, At, Filter, Note, RangeAsk, Reading, Unserved, Ways, When, distinct, free_name,
+    Ask, At, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct, free_name,
     is_one_row, note_names,
 };
 use crate::path::{Path, Step};
@@ -372,6 +372,10 @@ impl<'c> Reading<'c, '_> {
                 continue;
             };
             computes |= is_computed;
+            if self.refers_to(ask.root, &path) {
+                refer(path, &mut ask.referred);
+                continue;
+            }
             let is_taken = |name: &str| {
                 let mut known = outputs.iter();
                 known.any(|(other, known): &(Path, String)| known == name && *other != path)
@@ -394,13 +398,22 @@ impl<'c> Reading<'c, '_> {
             |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
         let key = ask.root.row_key().iter().map(String::as_str);
         let missing: Vec<&str> = key.filter(is_missing).collect();
-        for column in &missing {
+        let references = ask.referred.iter().flat_map(|parent| &parent.step.columns);
+        let references: BTreeSet<&str> = references.map(String::as_str).collect();
+        let references = references.into_iter().filter(is_missing);
+        let references = references.filter(|column| !missing.contains(column));
+        for column in missing
+            .iter()
+            .copied()
+            .chain(references)
+            .collect::<Vec<_>>()
+        {
             let is_taken = outputs.iter().any(|(_, known)| known == column);
             let path = Path::own(column);
             let name = if is_taken {
                 self.name_with_table(ask.root, &path)
             } else {
-                (*column).to_owned()
+                column.to_owned()
             };
             outputs.push((path, name));
         }
@@ -410,8 +423,27 @@ impl<'c> Reading<'c, '_> {
         let all = outputs.len();
         ask.outputs = distinct(outputs, &mut ask.notes);
         let has_constants = self.constant_outputs().next().is_some();
-        let is_changed = computes || is_renamed || has_constants || !missing.is_empty();
+        let refers = !ask.referred.is_empty();
+        let is_changed = computes || is_renamed || has_constants || !missing.is_empty() || refers;
         Ok(is_changed || ask.outputs.len() < all)
+    }
+
+    /// Whether a second request reads a column of a parent: the reference is the parent's key, letter for letter.
+    fn refers_to(&self, root: &Table, path: &Path) -> bool {
+        let [step] = &*path.steps else { return false };
+        let parent = self.catalog.table(&step.table);
+        let parent = parent.filter(|parent| self.referred.contains(&parent.name));
+        let is_exact = |table: &Table, column: &String| {
+            let column = table.column(column);
+            column.is_some_and(|one| !one.insensitive && !ignores_blanks(one, self.catalog.dbms))
+        };
+        let is_plain = !self.select.distinct && self.figures().is_none() && self.twice().is_none();
+        is_plain
+            && step.columns.iter().all(|column| is_exact(root, column))
+            && parent.is_some_and(|parent| {
+                let mut key = step.referenced.iter();
+                key.all(|column| is_exact(parent, column))
+            })
     }
 
     /// Columns of the order that the database sorts by a collation, DynamoDB by bytes.
@@ -550,6 +582,20 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
         note.push_str(&format!(": add the key to ORDER BY ({missing})"));
     }
     ask.note(note);
+}
+
+/// Adds a column of a parent to what a second request reads.
+fn refer(path: Path, referred: &mut Vec<Referred>) {
+    let Path { mut steps, column } = path;
+    let Some(step) = steps.pop() else { return };
+    match referred.iter_mut().find(|parent| parent.step == step) {
+        Some(known) if known.columns.contains(&column) => {}
+        Some(known) => known.columns.push(column),
+        None => referred.push(Referred {
+            step,
+            columns: vec![column],
+        }),
+    }
 }
 
 /// The variants of a read: each with one of its ranges in the key and the others as filters, and one with all as filters.

@@ -1,0 +1,269 @@
+//! Second requests: what a read selects of a parent is read by the parent's key, which stands in the answer of the first request,
+//! instead of from a copy beside the reference. Such a copy has to be written again with each change of the parent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynafold_format::joined;
+use dynafold_mapping::model::Model;
+use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_sql::identifier;
+
+use crate::ask::{Ask, referring};
+use crate::facts::Facts;
+use crate::observed::Observed;
+use crate::pricing::Pricing;
+use crate::traps::CopiedColumns;
+use crate::workload::Statement;
+use crate::{Read, in_schema};
+
+/// US dollars a month that second requests have to save: an answer takes the time of two requests.
+pub(crate) const SAVED: f64 = 25.0;
+
+/// The parents that second requests read, by the names of the reads.
+pub(crate) type Referring = BTreeMap<String, BTreeSet<TableName>>;
+
+/// What is tried: second requests in the place of all copies that may well cost more; and else, for so many of the dearest, in the
+/// place of these alone.
+pub(crate) fn tried(copied: &[CopiedColumns], most: usize) -> Vec<Referring> {
+    let dear = copied.iter().filter(|copies| copies.saved >= SAVED);
+    let each = dear.map(|copies| {
+        let mut one = Referring::new();
+        for (read, parent) in &copies.reads {
+            let parents = one.entry(read.clone()).or_default();
+            parents.insert(parent.clone());
+        }
+        one
+    });
+    let mut each: Vec<Referring> = each.collect();
+    let mut all = Referring::new();
+    for (read, parents) in each.iter().flatten() {
+        let known = all.entry(read.clone()).or_default();
+        known.extend(parents.iter().cloned());
+    }
+    each.truncate(most);
+    if !all.is_empty() && !each.contains(&all) {
+        each.insert(0, all);
+    }
+    each
+}
+
+/// Has a second request read what a read selects of these parents; nothing where no form of it can be read so.
+pub(crate) fn refer<'c>(
+    read: &mut Read<'_, 'c>,
+    catalog: &'c Catalog,
+    observed: &Observed,
+    parents: &BTreeSet<TableName>,
+) {
+    let mut asks = referring(&read.statement.sql, catalog, observed, parents);
+    for ask in &mut asks {
+        let named = ask.referred.iter().map(|parent| {
+            let table = &parent.step.table.name;
+            let columns = joined(parent.step.columns.iter().map(String::as_str), ", ");
+            format!(
+                "{table} by {columns} ({})",
+                second_name(read.statement, table)
+            )
+        });
+        let named = joined(named, ", and of ");
+        ask.note(format!(
+            "two requests in a row: the second one, GetItem or BatchGetItem, reads the rows of {named}"
+        ));
+    }
+    if !asks.is_empty() {
+        read.asks = asks;
+    }
+}
+
+/// How a mapping may answer a statement by what access patterns of it read by a second request.
+pub(crate) fn answered<'c>(
+    model: &Model,
+    catalog: &'c Catalog,
+    observed: &Observed,
+    statement: &Statement,
+) -> Vec<Ask<'c>> {
+    match parents(model, catalog, statement) {
+        parents if parents.is_empty() => Vec::new(),
+        parents => referring(&statement.sql, catalog, observed, &parents),
+    }
+}
+
+/// The second requests that the access patterns of a mapping are for.
+pub(crate) fn of_model(
+    model: &Model,
+    catalog: &Catalog,
+    observed: &Observed,
+    statements: &[&Statement],
+) -> Vec<Statement> {
+    let wanted = statements.iter().filter_map(|statement| {
+        let parents = parents(model, catalog, statement);
+        (!parents.is_empty()).then(|| (statement.name.clone(), parents))
+    });
+    added(catalog, observed, statements, &wanted.collect())
+}
+
+/// The parents that an access pattern reads for a statement, by its name.
+fn parents(model: &Model, catalog: &Catalog, statement: &Statement) -> BTreeSet<TableName> {
+    let is_read = |table: &&Table| {
+        let name = second_name(statement, &table.name.name);
+        model.patterns.iter().any(|pattern| *pattern.name == *name)
+    };
+    let parents = catalog.tables.iter().filter(is_read);
+    parents.map(|table| table.name.clone()).collect()
+}
+
+/// What a second request is called.
+fn second_name(statement: &Statement, parent: &str) -> String {
+    let is_plain = |sign: char| sign.is_alphanumeric() || sign == '-';
+    let parent = parent.replace(|sign| !is_plain(sign), "_");
+    format!("{}_{parent}", statement.name)
+}
+
+/// The reads that find the parents of other reads' rows, each by the parent's key, so often as those find rows.
+pub(crate) fn added(
+    catalog: &Catalog,
+    observed: &Observed,
+    statements: &[&Statement],
+    wanted: &Referring,
+) -> Vec<Statement> {
+    let facts = Facts { catalog, observed };
+    let mut found = Vec::new();
+    for statement in statements {
+        let Some(parents) = wanted.get(&statement.name) else {
+            continue;
+        };
+        let asks = referring(&statement.sql, catalog, observed, parents);
+        let Some(ask) = asks.first() else { continue };
+        let own = ask.referred.iter().filter_map(|parent| {
+            let table = catalog.table(&parent.step.table)?;
+            let key = &parent.step.referenced;
+            let further = parent.columns.iter().filter(|one| !key.contains(one));
+            Some(Statement {
+                name: second_name(statement, &table.name.name),
+                rate: Some(Pricing::rate(statement) * facts.answered(ask)),
+                about: format!("the second request of {}", statement.name),
+                sql: by_key(catalog, table, key, further),
+                second_of: Some(statement.name.clone()),
+                ..(*statement).clone()
+            })
+        });
+        let own: Vec<Statement> = own.collect();
+        let mut names: Vec<&String> = statements.iter().map(|one| &one.name).collect();
+        names.extend(found.iter().chain(&own).map(|one: &Statement| &one.name));
+        let is_new = names.iter().collect::<BTreeSet<_>>().len() == names.len();
+        if is_new && own.len() == ask.referred.len() {
+            found.extend(own);
+        }
+    }
+    found
+}
+
+/// The query of columns of the row with this key.
+fn by_key<'a>(
+    catalog: &Catalog,
+    table: &Table,
+    key: &'a [String],
+    further: impl Iterator<Item = &'a String>,
+) -> String {
+    let name = |name: &String| identifier(name, catalog.dbms);
+    let conditions = (1..).zip(key).map(|(at, column)| {
+        let is_plain = column
+            .chars()
+            .all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
+            && column.starts_with(|sign: char| sign.is_ascii_alphabetic());
+        let parameter = if is_plain {
+            column.clone()
+        } else {
+            format!("p{at}")
+        };
+        format!("{} = :{parameter}", name(column))
+    });
+    format!(
+        "SELECT {} FROM {} WHERE {}",
+        joined(key.iter().chain(further).map(name), ", "),
+        in_schema(catalog, table),
+        joined(conditions, " AND ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_dynamodb::price::{Prices, SHIPPED};
+
+    use crate::traps::tests::schema;
+    use crate::{Report, design, workload};
+
+    const SHOP: &str = "shops 40: id, name text distinct=40, stock, code text unique
+        orders 4000: id, shop_id @shops distinct=40 most=120, note text";
+
+    fn proposed(tables: &str, sql: &str) -> (String, Report) {
+        let (catalog, limits) = schema(tables);
+        let statements = workload::read(sql, catalog.dbms).unwrap();
+        let prices = Prices::read(SHIPPED, None).unwrap();
+        let found = design(&catalog, &statements, &prices, &limits);
+        assert!(found.report.serves_all(), "{:#?}", found.report);
+        (found.mapping, found.report)
+    }
+
+    /// The units of a statement that writes.
+    fn units(report: &Report, name: &str) -> f64 {
+        let mut writes = report.writes.iter();
+        writes.find(|write| write.name == name).unwrap().units
+    }
+
+    const BOOK: &str = "-- book (100/s)\nUPDATE shops SET stock = stock - 1 WHERE id = :id;";
+
+    #[test]
+    fn a_parent_that_changes_all_the_time_is_read_by_a_second_request() {
+        for read in [
+            "SELECT o.id, o.note, s.name, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id",
+            "SELECT o.*, s.stock FROM orders o LEFT JOIN shops s ON s.id = o.shop_id WHERE o.id = :id",
+            "SELECT o.id, s.stock AS shop_id FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.shop_id = :shop ORDER BY o.id LIMIT 5",
+        ] {
+            let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+            assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
+            assert!(mapping.contains("seen_shops:"), "{mapping}");
+            assert!(report.sum.all < 100.0, "{report:#?}");
+            let [read] = report.reads.as_slice() else {
+                panic!("{report:#?}")
+            };
+            let served = read.served.as_ref().unwrap();
+            assert_eq!((served.requests, served.fetches), (2, 1));
+            let notes = served.notes.concat();
+            assert!(notes.contains("shops by shop_id (seen_shops)"), "{notes}");
+        }
+    }
+
+    #[test]
+    fn the_second_request_is_counted_for_each_row_of_the_first() {
+        let read = "SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.shop_id = :shop ORDER BY o.id LIMIT 5";
+        let (_, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+        // A page of an index, and five items.
+        let units = report.reads[0].served.as_ref().unwrap().units;
+        assert!((units - 0.5 - 5.0 * 0.5).abs() < 0.01, "{report:#?}");
+    }
+
+    #[test]
+    fn copies_stay_where_they_cost_less() {
+        for (writes, read) in [
+            // Read more often than it changes.
+            (
+                "-- rename (0.01/s)\nUPDATE shops SET name = :n WHERE id = :id;",
+                "SELECT o.id, s.name FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id",
+            ),
+            // Found by the copy.
+            (
+                BOOK,
+                "SELECT o.id FROM orders o JOIN shops s ON s.id = o.shop_id WHERE s.code = :code AND o.note = :n",
+            ),
+            // What is different depends on the parent.
+            (
+                BOOK,
+                "SELECT DISTINCT s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n",
+            ),
+        ] {
+            let (mapping, report) = proposed(SHOP, &format!("{writes}\n-- seen (10/s)\n{read};"));
+            assert!(!mapping.contains("seen_shops"), "{mapping}");
+            assert_eq!(report.reads.len(), 1, "{report:#?}");
+        }
+    }
+}
