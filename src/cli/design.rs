@@ -356,7 +356,12 @@ async fn look_up(
         column.is_some_and(|column| column.is_plain_text(catalog.dbms))
     };
     let texts = before_delimiters.iter().filter(is_text);
-    let texts = texts.map(|column| (column, "LIKE '%#%'"));
+    // A collation of PostgreSQL may know no LIKE.
+    let holds = match catalog.dbms {
+        Dbms::Postgres => "COLLATE \"C\" LIKE '%#%'",
+        _ => "LIKE '%#%'",
+    };
+    let texts = texts.map(|column| (column, holds));
     let numbers = padded.iter().map(|column| (column, "< 0"));
     let asked: Vec<(&(TableName, String), &str)> = texts.chain(numbers).collect();
     let scan =

@@ -325,7 +325,7 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
 async fn a_condition_that_would_make_one_row_of_all_is_refused() {
     let script = |_: &str| {
         "CREATE TABLE orders (id INTEGER PRIMARY KEY, at INTEGER, n INTEGER);
-         CREATE TABLE parts (id INTEGER PRIMARY KEY, order_id INTEGER, at INTEGER);
+         CREATE TABLE parts (id INTEGER PRIMARY KEY, order_id INTEGER, at INTEGER, FOREIGN KEY (order_id) REFERENCES orders (id));
          INSERT INTO orders VALUES (1, 10, 1), (2, 20, 1), (3, 30, 2);
          INSERT INTO parts VALUES (1, 1, 1), (2, 2, 2);"
             .to_owned()
@@ -339,6 +339,14 @@ async fn a_condition_that_would_make_one_row_of_all_is_refused() {
         );
         std::fs::write(&file, mapping).unwrap();
     };
+    let with_child = |column: &str| {
+        let condition =
+            format!("EXISTS (SELECT max({column}) FROM orders o WHERE o.id = parts.order_id)");
+        let mapping = format!(
+            "dynafold: 1\ntable: {{ name: orders, key: {{ partition: PK }} }}\nitems:\n  O:\n    from: orders\n    key: {{ PK: \"O#{{id}}\" }}\n    attributes:\n      parts:\n        $embed: parts\n        $each: {{ id: \"{{id}}\", at: {{ $value: \"{{at}}\", $when: \"{condition}\" }} }}\n"
+        );
+        std::fs::write(&file, mapping).unwrap();
+    };
     for source in Source::each(script).await {
         with("EXISTS (SELECT max(orders.at) FROM parts l WHERE l.order_id = orders.id)");
         let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
@@ -349,6 +357,12 @@ async fn a_condition_that_would_make_one_row_of_all_is_refused() {
             ran.stdout
         );
         with("EXISTS (SELECT max(l.at) FROM parts l WHERE l.order_id = orders.id)");
+        dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
+        with_child("parts.at");
+        let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
+        let is_told = ran.stdout.contains("error[sql]");
+        assert!(is_told, "{}: {}", source.product(), ran.stdout);
+        with_child("o.at");
         dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
         source.drop().await;
     }

@@ -380,13 +380,6 @@ fn read<'c>(
             reading.is_first_key = true;
             asks.extend(reading.asks()?);
         }
-        reading.by_bytes = true;
-        let by_bytes = reading.asks().unwrap_or_default().into_iter();
-        let by_bytes = by_bytes
-            .filter(|ask| !ask.equal.is_empty() && asks.iter().all(|known| known.sql != ask.sql));
-        let by_bytes: Vec<Ask<'c>> = by_bytes.collect();
-        asks.extend(by_bytes);
-        reading.by_bytes = false;
         // What is written anew anyway may as well say which of equal rows it takes.
         let is_written =
             |ask: &Ask<'_>| ask.sql != reading.prepared.sql && limit_is_ambiguous(ask, catalog);
@@ -519,9 +512,6 @@ struct Reading<'c, 'q> {
     left_out: Vec<&'q Condition>,
     /// Parents of which a second request reads what is selected.
     referred: BTreeSet<TableName>,
-    /// Whether constants are compared byte by byte, as parameters are, also where a collation takes other texts for equal, of which
-    /// the rows have none.
-    by_bytes: bool,
 }
 
 impl<'c, 'q> Reading<'c, 'q> {
@@ -568,7 +558,6 @@ impl<'c, 'q> Reading<'c, 'q> {
             is_by_key: false,
             left_out: Vec::new(),
             referred: BTreeSet::new(),
-            by_bytes: false,
         };
         reading.pairs = reading.using()?;
         let on = select.relations.iter().enumerate();
@@ -1172,20 +1161,24 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The column that a term of ORDER BY sorts by: as it is, or in lower case where the key has it so.
     fn sort_column(&self, key: &SortKey) -> Option<At> {
-        // Under another collation it is a computed value.
-        let is_own = |(at, name): &At| {
-            let column = self.tables.get(*at).and_then(|table| table.column(name));
-            let own = column.and_then(|column| column.collation.as_ref());
-            key.collation.as_ref().is_none_or(|wanted| {
-                sorts_by_bytes(&wanted.text, self.catalog.dbms)
-                    || own.is_some_and(|own| own.eq_ignore_ascii_case(&wanted.text))
-            })
-        };
         match (&key.column, &key.in_lower) {
-            (Some(column), _) => self.column(column).filter(is_own),
+            (Some(column), _) => self.column(column),
             (None, Some(column)) => self.column(column).filter(|at| self.is_folded(at)),
             (None, None) => None,
         }
+    }
+
+    /// A column that ORDER BY sorts under another collation than its own, and not by bytes.
+    fn sorted_otherwise(&self) -> Option<String> {
+        let mut keys = self.query.order.iter().flatten();
+        keys.find_map(|key| {
+            let wanted = &key.collation.as_ref()?.text;
+            let (at, name) = self.column(key.column.as_ref()?)?;
+            let own = self.tables.get(at)?.column(&name)?.collation.as_ref();
+            let is_own = own.is_some_and(|own| own.eq_ignore_ascii_case(wanted));
+            let is_sorted = is_own || sorts_by_bytes(wanted, self.catalog.dbms);
+            (!is_sorted).then(|| format!("{name} under the collation {wanted}"))
+        })
     }
 
     /// A column that ORDER BY, or a greatest or least value, has as it is where the key has it in lower case, which is another order: `B` comes before `a`.

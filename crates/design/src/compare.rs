@@ -716,7 +716,7 @@ impl<'d> Priced<'d> {
         let reads = |condition: &str| {
             let condition = condition.to_lowercase();
             condition.split_once("select").is_some_and(|(_, query)| {
-                let named = |name: &str| has_word(query, &name.to_lowercase());
+                let named = |name: &str| has_word(query, name);
                 let is_set = columns.is_empty() || columns.iter().any(|column| named(column));
                 named(&table.name.name) && is_set
             })

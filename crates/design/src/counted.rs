@@ -143,7 +143,7 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
             return None;
         }
         let mut tables = catalog.tables.iter();
-        let found = tables.find(|table| has_word(&lower, &table.name.name.to_lowercase()))?;
+        let found = tables.find(|table| has_word(&lower, &table.name.name))?;
         return Some(plain(&format!("{}_query", found.name.name)));
     };
     let mut tables = query.tables.iter();

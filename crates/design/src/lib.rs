@@ -1292,7 +1292,8 @@ fn refuse_escaped<'w>(
                     range.path.column
                 ));
             }
-            (!sorts && !is_between).then_some(ask)
+            let is_whole = splits::finds_whole_rows(&ask, catalog);
+            (!sorts && !is_between && is_whole).then_some(ask)
         });
         read.asks = asks.collect();
         if read.asks.is_empty() {

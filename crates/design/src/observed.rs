@@ -57,12 +57,6 @@ impl Observed {
         sample.is_some_and(|sample| sample.is_all && sample.mixed == 0)
     }
 
-    /// Whether the rows that were looked at have each text of a column in one spelling, though its collation takes several for one.
-    pub(crate) fn has_one_spelling(&self, table: &Table, column: &str) -> bool {
-        let sample = self.column(table, column);
-        sample.is_some_and(|sample| sample.spellings > 0 && sample.spellings <= sample.distinct)
-    }
-
     /// Whether a column holds both texts and other values, which SQLite allows: each of its numbers is less than each text, and
     /// DynamoDB compares values of one type alone.
     pub(crate) fn is_mixed(&self, table: &Table, column: &str) -> bool {
@@ -80,8 +74,6 @@ pub struct ColumnSample {
     pub present: u64,
     /// Its different values; 0 where they are not counted.
     pub distinct: u64,
-    /// Its different texts by their bytes, where its collation takes several for one; else 0.
-    pub spellings: u64,
     /// The bytes of all its values as text.
     pub bytes: u64,
     /// The characters of all its texts; 0 of what is no text.

@@ -299,7 +299,7 @@ impl Pricing<'_> {
                 };
                 if touches * share > 0.0 {
                     let known = found.entry(write.at).or_default();
-                    *known = known.max(self.usd_writes(write.rate * touches * share));
+                    *known += self.usd_writes(write.rate * touches * share);
                 }
             }
         }
@@ -461,11 +461,10 @@ impl Pricing<'_> {
                 } else {
                     0.0
                 };
-                let cost = UpdateCost {
-                    in_place: self.usd_writes(write.rate * in_place),
-                    key_changed: self.usd_writes(write.rate * 2.0 * share),
-                };
-                found.insert(write.at, cost);
+                // Both items of a row have an entry.
+                let cost: &mut UpdateCost = found.entry(write.at).or_default();
+                cost.in_place += self.usd_writes(write.rate * in_place);
+                cost.key_changed += self.usd_writes(write.rate * 2.0 * share);
             }
         }
         found

@@ -222,10 +222,11 @@ pub fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// Whether a name stands in a text, and not only as a part of a longer one.
+/// Whether a name stands in a text, in whatever case, and not only as a part of a longer one.
 pub fn has_word(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
     let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
-    let mut found = text.match_indices(name);
+    let mut found = text.match_indices(&name);
     found.any(|(at, _)| {
         let (before, rest) = text.split_at(at);
         let after = rest.get(name.len()..).unwrap_or_default();

@@ -286,9 +286,21 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
 /// aggregate in a subquery, such as `max`, belongs to the scan's own SELECT, which would then give one row for the whole relation.
 /// `None` where no condition has a subquery.
 pub fn values_of_no_rows(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
-    let rows = Rows::new(dialect, scan, false);
+    let counted = joined(counts_of_no_rows(dialect, scan, false), " + ");
+    (!counted.is_empty()).then(|| format!("SELECT {counted} AS c0"))
+}
+
+/// What it adds, for a scan and its embeds, whose conditions leave rows out and are no values.
+fn counts_of_no_rows(dialect: &dyn Dialect, scan: &Scan, is_embed: bool) -> Vec<String> {
+    let rows = Rows::new(dialect, scan, is_embed);
+    let no_values = if rows.is_restricted {
+        scan.conditions.len()
+    } else {
+        0
+    };
     let counted = [true, false].into_iter().filter_map(|inner| {
-        let flags = rows.flags.iter().filter(|flag| flag.inner == inner);
+        let flags = rows.flags.iter().skip(no_values);
+        let flags = flags.filter(|flag| flag.inner == inner);
         let flags = flags.filter(|flag| flag.sql.to_lowercase().contains("select"));
         let values: Vec<String> = flags.map(Flag::value).collect();
         let mut sql = format!(
@@ -306,8 +318,13 @@ pub fn values_of_no_rows(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
         );
         (!values.is_empty()).then_some(count)
     });
-    let counted = joined(counted, " + ");
-    (!counted.is_empty()).then(|| format!("SELECT {counted} AS c0"))
+    let mut counted: Vec<String> = counted.collect();
+    for column in &scan.columns {
+        if let ScanColumn::Embed(embed) = column {
+            counted.extend(counts_of_no_rows(dialect, &embed.rows, true));
+        }
+    }
+    counted
 }
 
 /// Counts the children of a scan's embeds that find no parent, the scan's range left aside: rows of a node's number

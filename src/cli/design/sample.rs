@@ -72,11 +72,10 @@ pub(super) async fn observe(
         let Some((rows, rest)) = counted.first().and_then(|row| row.split_first()) else {
             continue;
         };
-        for (column, figures) in columns.into_iter().zip(rest.chunks(11)) {
+        for (column, figures) in columns.into_iter().zip(rest.chunks(10)) {
             let [
                 present,
                 distinct,
-                spellings,
                 bytes,
                 chars,
                 longest,
@@ -100,7 +99,6 @@ pub(super) async fn observe(
                 rows: *rows,
                 present: *present,
                 distinct: *distinct,
-                spellings: *spellings,
                 bytes: *bytes,
                 chars: *chars,
                 longest: *longest,
@@ -292,17 +290,13 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             _ => "0".to_owned(),
         };
         // 0: the values of the others are not told apart.
-        let distinct = format!("count(DISTINCT {name})");
-        let distinct = Some(distinct).filter(|_| is_told_apart(column));
-        let distinct = distinct.unwrap_or_else(|| "0".to_owned());
-        let spellings = match dbms {
-            _ if !is_text || !column.insensitive => "0".to_owned(),
-            Dbms::Postgres => format!("count(DISTINCT CAST({name} AS text) COLLATE \"C\")"),
-            Dbms::Sqlite => format!("count(DISTINCT CAST({name} AS BLOB))"),
-            Dbms::Mysql | Dbms::Mariadb => format!("count(DISTINCT CAST({name} AS BINARY))"),
+        let distinct = if is_told_apart(column) {
+            format!("count(DISTINCT {name})")
+        } else {
+            "0".to_owned()
         };
         format!(
-            "count({name}), {distinct}, {spellings}, coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
+            "count({name}), {distinct}, coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
              coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), \
              coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}, \
              coalesce(sum(CASE WHEN {day_first} THEN 1 ELSE 0 END), 0), {offsets}"

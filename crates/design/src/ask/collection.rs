@@ -231,7 +231,8 @@ impl<'c> Reading<'c, '_> {
             .filter(|(path, _)| !is_parents(path));
         let order: Vec<(Path, bool)> = order.collect();
         let mut paths = order.iter().map(|(path, _)| path);
-        if paths.all(|path| self.unsortable(child.table, path).is_none()) {
+        let is_sorted = paths.all(|path| self.unsortable(child.table, path).is_none());
+        if is_sorted && self.sorted_otherwise().is_none() {
             child.order = order;
         }
     }

@@ -559,17 +559,9 @@ impl<'c> Reading<'c, '_> {
                 continue;
             };
             let found = path.find(ask.root, self.catalog);
-            let found = found.filter(|(table, column)| self.is_key_constant(text, table, column));
-            let Some((_, column)) = found else {
-                continue;
-            };
-            if ask.equal.iter().any(|equal| equal.path == path) {
-                if column.insensitive {
-                    return unserved(
-                        format!("asks for `{}` beside another value", condition.text),
-                        REWRITE,
-                    );
-                }
+            if !found.is_some_and(|(_, column)| self.is_key_constant(text, column))
+                || ask.equal.iter().any(|equal| equal.path == path)
+            {
                 continue;
             }
             let same = |when: &mut When| when.said == condition.text;
@@ -581,22 +573,17 @@ impl<'c> Reading<'c, '_> {
                 value: Asked::Constant(text.to_owned()),
                 folds: false,
                 folds_parameter: false,
-                // The database would take more rows into the index.
-                when: when.filter(|_| !column.insensitive),
+                when,
             });
         }
         Ok(())
     }
 
     /// Whether a text that a query compares a column with may stand in a key.
-    pub(super) fn is_key_constant(&self, text: &str, table: &Table, column: &Column) -> bool {
+    pub(super) fn is_key_constant(&self, text: &str, column: &Column) -> bool {
         let dbms = self.catalog.dbms;
-        let is_exact = !column.insensitive
-            || self.by_bytes
-                && self.observed.has_one_spelling(table, &column.name)
-                && !self.is_lower_enough(table, column);
         let is_plain = !text.contains(|sign: char| sign == '#' || sign.is_control());
-        is_exact
+        !column.insensitive
             && !ignores_blanks(column, dbms)
             && is_value(text, column, dbms)
             && !text.is_empty()

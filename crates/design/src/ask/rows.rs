@@ -132,7 +132,8 @@ impl<'c> Reading<'c, '_> {
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
-        ask.unsortable = unsortable.or_else(|| {
+        let otherwise = || self.sorted_otherwise().filter(|_| !is_one_row(ask));
+        ask.unsortable = unsortable.or_else(otherwise).or_else(|| {
             let column = self.sorted_in_case().filter(|_| !is_one_row(ask))?;
             Some(format!("{column} with regard to case, and {IN_LOWER}"))
         });

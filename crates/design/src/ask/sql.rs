@@ -341,7 +341,7 @@ impl<'c> Reading<'c, '_> {
         let found = table.column(&name)?;
         let dbms = self.catalog.dbms;
         let constant = text_constant(condition).map(|(_, text)| text);
-        let constant = constant.filter(|text| self.is_key_constant(text, table, found));
+        let constant = constant.filter(|text| self.is_key_constant(text, found));
         let value = match &right.value {
             OperandValue::Parameter(name) => format!(":{name}"),
             _ => literal(constant?, dbms),

@@ -662,6 +662,7 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                         ..Index::default()
                     }),
                     "null" => column.nullable = true,
+                    "ci" => column.insensitive = true,
                     "cascade" => {
                         let key = table.foreign_keys.last_mut().unwrap();
                         key.on_delete = ReferentialAction::Cascade;

@@ -21,7 +21,7 @@ pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
     let read: BTreeSet<&TableName> = passes().flat_map(|pass| pass.scan.tables()).collect();
     let queried = |table: &Table| {
         let mut queries = passes().filter_map(|pass| pass.scan.from.sql());
-        queries.any(|sql| holds(sql, &table.name.schema) && names(sql, table))
+        queries.any(|sql| has_word(sql, &table.name.schema) && names(sql, table))
     };
     let of_read = catalog.tables.iter();
     let referenced: BTreeSet<&TableName> = of_read
@@ -233,12 +233,7 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
 
 /// Whether a query holds a table's name, so that it may read it.
 fn names(sql: &str, table: &Table) -> bool {
-    table.is_stored() && holds(sql, &table.name.name)
-}
-
-/// Whether a query holds a name as a word, in whatever case.
-fn holds(sql: &str, name: &str) -> bool {
-    has_word(&sql.to_lowercase(), &name.to_lowercase())
+    table.is_stored() && has_word(sql, &table.name.name)
 }
 
 /// Collects the columns by which a scan finds parents and children.

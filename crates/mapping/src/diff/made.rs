@@ -357,11 +357,10 @@ impl NodeTexts<'_> {
         if !self.exact {
             return sql.to_owned();
         }
-        let lower = sql.to_lowercase();
         // A name with signs in it may be written in more than one way.
         let has = |name: &str| {
             let is_plain = name.chars().all(|it| it.is_alphanumeric() || it == '_');
-            !is_plain || has_word(&lower, &name.to_lowercase())
+            !is_plain || has_word(sql, name)
         };
         let table = |name: &_| self.catalog.table(name);
         let base = self.scan.from.table().and_then(table);
