@@ -1424,10 +1424,12 @@ async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
     assert!(told.stderr.contains(apart), "{}", told.stderr);
 }
 
-/// Documents of which some have the delimiter of keys in their slug.
+/// Documents, and a key that has the delimiter of keys in it.
 const DOCUMENTS: &str = "
     CREATE TABLE docs (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER, slug VARCHAR(40) UNIQUE, state VARCHAR(10), title VARCHAR(40) NOT NULL,
       body TEXT, views INTEGER NOT NULL);
+    CREATE TABLE notes (a VARCHAR(10) NOT NULL, b INTEGER NOT NULL, PRIMARY KEY (a, b));
+    INSERT INTO notes VALUES ('a#', 1), ('b', 2);
     INSERT INTO docs WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
       SELECT i, nullif(i % 21, 0), 's#' || i, CASE i % 4 WHEN 1 THEN 'open' WHEN 2 THEN 'shut' WHEN 3 THEN 'new' END, 't' || i % 40,
         nullif(hex(zeroblob(1500)) || i, hex(zeroblob(1500)) || (i / 9 * 9)), i % 60 FROM n;";

@@ -234,16 +234,17 @@ fn searched(
             (best, setting) = (proposed, other);
         }
     }
-    for referring in seconds::tried(&best.copied, ALONE) {
+    let is_small = statements.len() <= SMALL;
+    let of_rows = (catalog, &limits.observed);
+    let alone = if is_small { ALONE } else { 0 };
+    for referring in seconds::tried(&best.copied, of_rows, statements, alone) {
         let mut other = setting.clone();
         other.referring = referring;
         let proposed = tried(&other);
         if proposed.is_better(&best, seconds::SAVED) {
             (best, setting) = (proposed, other);
-            break;
         }
     }
-    let is_small = statements.len() <= SMALL;
     let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
     let mut tried_apart = BTreeMap::new();
     let first = best.large.clone().into_iter();

@@ -22,29 +22,47 @@ pub(crate) const SAVED: f64 = 25.0;
 /// The parents that second requests read, by the names of the reads.
 pub(crate) type Referring = BTreeMap<String, BTreeSet<TableName>>;
 
-/// What is tried: second requests in the place of all copies that may well cost more; and else, for so many of the dearest, in the
-/// place of these alone.
-pub(crate) fn tried(copied: &[CopiedColumns], most: usize) -> Vec<Referring> {
-    let dear = copied.iter().filter(|copies| copies.saved >= SAVED);
-    let each = dear.map(|copies| {
+/// What is tried: second requests in all reads of parents of which some read has copies that may well cost more; in the place of these
+/// copies alone; and of so many of the dearest of them alone.
+pub(crate) fn tried(
+    copied: &[CopiedColumns],
+    (catalog, observed): (&Catalog, &Observed),
+    statements: &[Statement],
+    most: usize,
+) -> Vec<Referring> {
+    let mut all = Referring::new();
+    let mut each: Vec<Referring> = Vec::new();
+    for copies in copied.iter().filter(|copies| copies.saved >= SAVED) {
         let mut one = Referring::new();
         for (read, parent) in &copies.reads {
-            let parents = one.entry(read.clone()).or_default();
-            parents.insert(parent.clone());
+            for reads in [&mut one, &mut all] {
+                let parents = reads.entry(read.clone()).or_default();
+                parents.insert(parent.clone());
+            }
         }
-        one
-    });
-    let mut each: Vec<Referring> = each.collect();
-    let mut all = Referring::new();
-    for (read, parents) in each.iter().flatten() {
-        let known = all.entry(read.clone()).or_default();
-        known.extend(parents.iter().cloned());
+        each.push(one);
+    }
+    let parents: BTreeSet<TableName> = all.values().flatten().cloned().collect();
+    let further = statements
+        .iter()
+        .filter(|_| !parents.is_empty())
+        .flat_map(|statement| {
+            let asks = referring(&statement.sql, catalog, observed, &parents);
+            let referred = asks.into_iter().flat_map(|ask| ask.referred);
+            referred.map(|parent| (statement.name.clone(), parent.step.table))
+        });
+    let mut further_too = all.clone();
+    for (read, parent) in further {
+        further_too.entry(read).or_default().insert(parent);
     }
     each.truncate(most);
-    if !all.is_empty() && !each.contains(&all) {
-        each.insert(0, all);
+    let mut tried = Vec::new();
+    for one in [further_too, all].into_iter().chain(each) {
+        if !one.is_empty() && !tried.contains(&one) {
+            tried.push(one);
+        }
     }
-    each
+    tried
 }
 
 /// Has a second request read what a read selects of these parents; nothing where no form of it can be read so.
