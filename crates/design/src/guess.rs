@@ -5,7 +5,7 @@ use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
 use crate::owner::is_audit;
 use crate::workload::Statement;
-use dynafold_sql::identifier;
+use dynafold_sql::{identifier, table_reference};
 
 /// A read by key of each table, of the children of each parent, and by each unique key.
 pub fn guess(catalog: &Catalog) -> Vec<Statement> {
@@ -120,24 +120,19 @@ fn order(catalog: &Catalog, table: &Table, key: &[String]) -> String {
 }
 
 fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> String {
-    let dbms = catalog.dbms;
-    let name = identifier(&table.name.name, dbms);
-    let is_found = catalog
-        .find(&table.name.name)
-        .is_some_and(|found| found.name == table.name);
-    let name = if is_found {
-        name
-    } else {
-        format!("{}.{name}", identifier(&table.name.schema, dbms))
-    };
+    let name = table_reference(catalog, &table.name);
     let parameter = |column: &str| {
         let plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let is_odd = plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit());
         if is_odd { format!("_{plain}") } else { plain }
     };
-    let each = columns
-        .iter()
-        .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
+    let each = columns.iter().map(|column| {
+        format!(
+            "{} = :{}",
+            identifier(column, catalog.dbms),
+            parameter(column)
+        )
+    });
     let conditions = joined(each, " AND ");
     let order = if order.is_empty() {
         String::new()

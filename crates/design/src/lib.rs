@@ -43,7 +43,9 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_relational::scan::ScanColumn;
-use dynafold_sql::{WriteKind, WriteStatement, identifier, table, write_statement};
+use dynafold_sql::{
+    WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
+};
 
 use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
@@ -972,17 +974,12 @@ fn with_folded<'c>(ask: &Ask<'c>, reads: &[Read<'_, '_>]) -> Option<Ask<'c>> {
 /// The query of a table's rows with these values.
 fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> String {
     let name = |name: &str| identifier(name, catalog.dbms);
-    let schema = if catalog.search_path.contains(&table.name.schema) {
-        String::new()
-    } else {
-        format!("{}.", name(&table.name.schema))
-    };
     let conditions = (1..).zip(columns);
     let conditions = conditions.map(|(at, column)| format!("{} = :p{at}", name(column)));
     format!(
-        "SELECT {} FROM {schema}{} WHERE {}",
+        "SELECT {} FROM {} WHERE {}",
         joined(columns.iter().map(|column| name(column)), ", "),
-        name(&table.name.name),
+        table_reference(catalog, &table.name),
         joined(conditions, " AND ")
     )
 }
@@ -1794,6 +1791,21 @@ mod tests {
         "INSERT INTO \"Order Details\" (no) VALUES (:no)",
         "UPDATE \"Order Details\" SET total = :t WHERE \"Order ID\" = :o AND no = :no",
     ];
+
+    #[test]
+    fn the_rows_of_a_write_are_searched_in_its_own_table_behind_another_one_that_is_called_the_same()
+     {
+        let mut catalog = shop();
+        let mut other = catalog.find("users").unwrap().clone();
+        other.name.schema = "later".to_owned();
+        catalog.search_path.push("later".to_owned());
+        catalog.tables.push(other.clone());
+        let id = "id".to_owned();
+        assert_eq!(
+            by_columns(&catalog, &other, &BTreeSet::from([&id])),
+            r#"SELECT "id" FROM later.users WHERE "id" = :p1"#
+        );
+    }
 
     #[test]
     fn of_real_candidates_no_choice_is_cheaper_than_the_one_that_is_found() {

@@ -29,7 +29,7 @@ impl MappingNames {
         };
         let mut item_types: Vec<(TableName, String)> = Vec::new();
         // Tables that a bare name finds come first: theirs are the names that people know them by.
-        let is_found = |table: &&&Table| catalog.find(&table.name.name) == Some(**table);
+        let is_found = |table: &&&Table| catalog.finds(&table.name);
         let (found, others): (Vec<&Table>, Vec<&Table>) =
             tables.iter().partition(|table| is_found(table));
         for table in found.into_iter().chain(others) {
@@ -130,10 +130,7 @@ pub(crate) fn between(low: &str, high: &str) -> String {
 
 /// A table's name as `from` takes it.
 pub(crate) fn written_name(catalog: &Catalog, name: &TableName) -> String {
-    if catalog
-        .find(&name.name)
-        .is_some_and(|found| &found.name == name)
-    {
+    if catalog.finds(name) {
         return name.name.clone();
     }
     let part = |text: &str| {

@@ -46,7 +46,7 @@ pub use rewrite::{
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::Sql;
 
-use dynafold_relational::catalog::Dbms;
+use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 
 /// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
 pub fn is_keyword(name: &str) -> bool {
@@ -69,6 +69,16 @@ pub fn identifier(name: &str, dbms: Dbms) -> String {
     }
     let doubled = name.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")
+}
+
+/// A table as SQL takes it: bare where the search path finds it, else with its schema.
+pub fn table_reference(catalog: &Catalog, name: &TableName) -> String {
+    let table = identifier(&name.name, catalog.dbms);
+    if catalog.finds(name) {
+        table
+    } else {
+        format!("{}.{table}", identifier(&name.schema, catalog.dbms))
+    }
 }
 
 /// A text as SQL takes it: between quotes.

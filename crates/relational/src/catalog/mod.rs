@@ -398,11 +398,18 @@ impl Catalog {
         })
     }
 
+    /// Whether the search path finds this table by its bare name, and not another one that is called the same.
+    pub fn finds(&self, name: &TableName) -> bool {
+        let found = self.find(&name.name);
+        found.is_some_and(|found| &found.name == name)
+    }
+
     /// How people write a table's name: bare where the search path finds it, else with its schema.
     pub fn display_name(&self, name: &TableName) -> String {
-        match self.find(&name.name) {
-            Some(found) if &found.name == name => name.name.clone(),
-            _ => name.to_string(),
+        if self.finds(name) {
+            name.name.clone()
+        } else {
+            name.to_string()
         }
     }
 
