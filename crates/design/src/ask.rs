@@ -11,7 +11,7 @@ mod sql;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{joined, whole};
+use dynafold_format::{free_name, joined, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
@@ -1377,13 +1377,6 @@ fn note_of_list(list: &ValueList) -> String {
     };
     let parameter = &list.parameter;
     format!("one request for each of {named}{more}, passed as `{parameter}`")
-}
-
-/// This name, or with the first number behind it that makes it free.
-fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|number| format!("{name}_{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// Each path once, under its first name, and no two under one name. Notes the names that are left out: they are of a column that is there, or

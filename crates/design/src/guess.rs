@@ -1,6 +1,6 @@
 //! Without a workload: what a schema's keys and foreign keys let one expect to be asked.
 
-use dynafold_format::joined;
+use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
 use crate::owner::is_audit;
@@ -19,23 +19,20 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
             // A name that a shell takes without quotes.
             let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
             let guessed = Some((table.name.clone(), columns.to_vec()));
-            let numbered = (2..).map(|number| format!("{name}_{number}"));
-            for name in std::iter::once(name.clone()).chain(numbered) {
-                match found.iter().find(|known| known.name == name) {
-                    None => {
-                        found.push(Statement {
-                            name,
-                            about,
-                            sql: sql(catalog, table, columns, order),
-                            guessed,
-                            ..Statement::default()
-                        });
-                        break;
-                    }
-                    Some(known) if known.guessed == guessed => break,
-                    // A table of another schema has it.
-                    Some(_) => {}
-                }
+            // A table of another schema may have it.
+            let is_taken = |name: &str| {
+                let mut known = found.iter().filter(|known| known.name == name);
+                known.any(|known| known.guessed != guessed)
+            };
+            let name = free_name(&name, &is_taken);
+            if found.iter().all(|known| known.name != name) {
+                found.push(Statement {
+                    name,
+                    about,
+                    sql: sql(catalog, table, columns, order),
+                    guessed,
+                    ..Statement::default()
+                });
             }
         };
         let key = table.row_key();

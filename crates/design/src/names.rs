@@ -1,5 +1,6 @@
 //! What a mapping calls its parts: the table, its keys, item types; and how keys, ranges and tables are written.
 
+use dynafold_format::free_name;
 use dynafold_mapping::scalar::quoted;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
 
@@ -35,15 +36,12 @@ impl MappingNames {
         for table in found.into_iter().chain(others) {
             let plain = upper(&table.name.name);
             let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
-            let mut name = plain.clone();
-            if taken(&name) {
-                name = upper(&catalog.display_name(&table.name));
-            }
-            let mut number = 2;
-            while taken(&name) {
-                name = format!("{plain}_{number}");
-                number += 1;
-            }
+            let whole = upper(&catalog.display_name(&table.name));
+            let name = if taken(&plain) && !taken(&whole) {
+                whole
+            } else {
+                free_name(&plain, &taken)
+            };
             item_types.push((table.name.clone(), name));
         }
         Self {

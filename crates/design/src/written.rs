@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use dynafold_dynamodb::MAX_PROJECTED;
-use dynafold_format::joined;
+use dynafold_format::{free_name, joined};
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
@@ -381,11 +381,11 @@ impl<'c> Writing<'_, 'c> {
                 .contains(&&name.to_owned())
                 || name.starts_with("GSI")
         };
-        let others = (2..).map(|number| format!("{parent}_{}_{number}", path.column));
-        let mut names = [wanted.to_owned(), format!("{parent}_{}", path.column)]
-            .into_iter()
-            .chain(others);
-        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        let name = if is_taken(wanted) {
+            free_name(&format!("{parent}_{}", path.column), &is_taken)
+        } else {
+            wanted.to_owned()
+        };
         item.copies.push((
             path.clone(),
             name.clone(),
@@ -1267,11 +1267,12 @@ fn alias(item: &mut Item, table: &Table, way: &[Step]) -> String {
                 || table.name.name.eq_ignore_ascii_case(name)
                 || item.joins.iter().any(|(_, known)| known == name)
         };
-        let others = (2..).map(|number| format!("{base}_{number}"));
-        let mut names = [base.clone(), format!("{base}_row")]
-            .into_iter()
-            .chain(others);
-        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        let row = format!("{base}_row");
+        let name = if is_taken(&base) && !is_taken(&row) {
+            row
+        } else {
+            free_name(&base, &is_taken)
+        };
         item.joins.push((way.to_vec(), name));
     }
     let found = item.joins.iter().find(|(known, _)| known == way);

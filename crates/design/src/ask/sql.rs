@@ -1,14 +1,13 @@
 //! The SQL of an answer, where it is other than the query's own.
 
+use dynafold_format::free_name;
 use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SortKey,
     identifier, literal, qualified, table_reference,
 };
 
-use super::{
-    At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, free_name, unserved,
-};
+use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, unserved};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
