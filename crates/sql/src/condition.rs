@@ -1,11 +1,10 @@
 //! The conditions of a query: the parts of its WHERE and ON that AND connects.
 
-use std::ops::ControlFlow;
-
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, visit_expressions};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::operand::{
     ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
+    has_expression,
 };
 use super::text::Sql;
 
@@ -269,21 +268,22 @@ fn accepts_null(expression: &Expr, negated: bool) -> bool {
         Expr::IsTrue(inner) if !negated => accepts_null(inner, false),
         Expr::IsFalse(inner) if !negated => accepts_null(inner, true),
         // Anywhere in it: within queries, CASE and what is computed of tests.
-        other => visit_expressions(other, |part| match part {
-            Expr::Case { .. }
-            | Expr::IsNull(_)
-            | Expr::IsNotNull(_)
-            | Expr::IsDistinctFrom(..)
-            | Expr::IsNotDistinctFrom(..)
-            | Expr::IsTrue(_)
-            | Expr::IsFalse(_)
-            | Expr::IsNotTrue(_)
-            | Expr::IsNotFalse(_)
-            | Expr::IsUnknown(_)
-            | Expr::IsNotUnknown(_) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        })
-        .is_break(),
+        other => has_expression(other, |part| {
+            matches!(
+                part,
+                Expr::Case { .. }
+                    | Expr::IsNull(_)
+                    | Expr::IsNotNull(_)
+                    | Expr::IsDistinctFrom(..)
+                    | Expr::IsNotDistinctFrom(..)
+                    | Expr::IsTrue(_)
+                    | Expr::IsFalse(_)
+                    | Expr::IsNotTrue(_)
+                    | Expr::IsNotFalse(_)
+                    | Expr::IsUnknown(_)
+                    | Expr::IsNotUnknown(_)
+            )
+        }),
     }
 }
 

@@ -13,7 +13,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::UnreadableSql;
 use super::condition::{Comparator, ConditionTest, comparison};
-use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, names};
+use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, has_expression, names};
 use super::order::{SortKey, order};
 use super::select::{Select, SelectOutput};
 use super::text::{Sql, dialect};
@@ -404,16 +404,7 @@ pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<Unreadable
         ),
         _ => false,
     };
-    let found = is_operator
-        && ast::visit_expressions(query, |expression| {
-            if is_wide(expression) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
-        .is_break();
-    found.then(|| {
+    (is_operator && has_expression(query, is_wide)).then(|| {
         let why = "of its operator BINARY it is not plain to see where the operand ends: write CAST(… AS BINARY)";
         UnreadableSql::Syntax(why.to_owned())
     })

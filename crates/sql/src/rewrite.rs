@@ -5,7 +5,7 @@ use sqlparser::ast::{
     AssignmentTarget, BinaryOperator, Expr, FromTable, FunctionArg, FunctionArgExpr,
     FunctionArguments, Ident, Insert, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart,
     SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor,
-    TableObject, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
+    TableObject, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut, visit_expressions_mut,
 };
 use sqlparser::parser::Parser;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use super::UnreadableSql;
 use super::condition::{Condition, conditions, connected};
 use super::definition::literal_text;
-use super::operand::{Constant, Expression, Name, Operand, OperandValue, names};
+use super::operand::{Constant, Expression, Name, Operand, OperandValue, has_expression, names};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, dialect, is_hexadecimal, unescaped};
 
@@ -122,8 +122,19 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
                 into.condition(condition);
             }
         }
-        let _ = VisitMut::visit(&mut query, &mut Renaming(&into.renamed));
-        let renamed = |name: &String| into.renamed.get(name).unwrap_or(name).clone();
+        let renamed = |name: &str| {
+            let found = into.renamed.get(name).map(String::as_str);
+            found.unwrap_or(name).to_owned()
+        };
+        let _: ControlFlow<()> = visit_expressions_mut(&mut query, |expression| {
+            if let Expr::Value(value) = expression
+                && let Value::Placeholder(name) = &mut value.value
+                && let Some(own) = name.strip_prefix(':')
+            {
+                *name = format!(":{}", renamed(own));
+            }
+            ControlFlow::Continue(())
+        });
         for list in &mut into.done.lists {
             list.parameter = renamed(&list.parameter);
         }
@@ -177,22 +188,6 @@ struct Replacing {
     /// What they are called.
     renamed: BTreeMap<String, String>,
     done: Parametrized,
-}
-
-/// Gives parameters their names.
-struct Renaming<'n>(&'n BTreeMap<String, String>);
-
-impl VisitorMut for Renaming<'_> {
-    type Break = ();
-    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Value(value) = expression
-            && let Value::Placeholder(name) = &mut value.value
-            && let Some(renamed) = self.0.get(name.trim_start_matches(':'))
-        {
-            *name = format!(":{renamed}");
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 impl Replacing {
@@ -943,9 +938,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                         Some(_) => None,
                         None => Some(1),
                     };
-                    numbers = insert.source.as_ref().is_some_and(|query| {
-                        sqlparser::ast::Visit::visit(query, &mut Numbering).is_break()
-                    });
+                    numbers = has_expression(&insert.source, is_next_number);
                     values = inserted(insert, &sql);
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
@@ -1015,16 +1008,7 @@ fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
     };
     let values = row.content.iter().map(|value| Operand::of(value, sql));
     let values: Vec<Operand> = values.collect();
-    let is_parameter = |value: &Expr| {
-        let is_placeholder = |part: &Expr| match part {
-            Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        };
-        sqlparser::ast::visit_expressions(value, is_placeholder).is_break()
-    };
-    if !row.content.iter().any(is_parameter) {
+    if !has_expression(&row.content, |part| placeholder(part).is_some()) {
         return Vec::new();
     }
     let columns = insert.columns.iter();
@@ -1038,39 +1022,25 @@ fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
     said.collect()
 }
 
-/// Stops at a sum with the greatest value of something.
-struct Numbering;
-
-impl sqlparser::ast::Visitor for Numbering {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        let is_sum = matches!(
-            expression,
-            Expr::BinaryOp {
-                op: BinaryOperator::Plus,
-                ..
-            }
-        );
-        let greatest = |part: &Expr| match part {
-            Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
-                let of_column = matches!(
-                    super::operand::arguments(function).as_slice(),
-                    [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
-                );
-                if of_column {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            }
-            _ => ControlFlow::Continue(()),
-        };
-        if is_sum {
-            return sqlparser::ast::visit_expressions(expression, greatest);
+/// Whether it is a sum with the greatest value of a column.
+fn is_next_number(expression: &Expr) -> bool {
+    let is_greatest = |part: &Expr| match part {
+        Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
+            matches!(
+                super::operand::arguments(function).as_slice(),
+                [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
+            )
         }
-        ControlFlow::Continue(())
-    }
+        _ => false,
+    };
+    let is_sum = matches!(
+        expression,
+        Expr::BinaryOp {
+            op: BinaryOperator::Plus,
+            ..
+        }
+    );
+    is_sum && has_expression(expression, is_greatest)
 }
 
 /// The columns that an expression compares with something other than a column by `=`.
