@@ -450,16 +450,13 @@ fn proposal(
         |statement: &Statement| searches.iter().any(|(one, _)| std::ptr::eq(one, statement));
     not_chosen.retain(|(statement, _)| !is_search(statement));
     unserved.extend(not_chosen);
-    let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
+    let is_used = |structure: &usize| placed.iter().any(|read| read.structure == *structure);
     let mut slots = solution.slots.clone();
     slots.retain(|structure, _| is_used(structure));
-    let asks = placed
-        .iter()
-        .map(|(placed, ..)| (placed.structure, placed.ask));
+    let asks = placed.iter().map(|read| (read.structure, read.ask));
     let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
     let (found, placed): (Vec<_>, Vec<_>) =
-        (placed.into_iter()).partition(|(_, statement, _)| is_search(statement));
-    let found: Vec<Placed<'_, '_>> = found.into_iter().map(|(found, ..)| found).collect();
+        (placed.into_iter()).partition(|read| is_search(read.statement));
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog
@@ -479,7 +476,6 @@ fn proposal(
         reads.get(..asked).unwrap_or_default(),
         &solution,
     );
-    let reads: Vec<Placed<'_, '_>> = placed.iter().map(|(placed, ..)| *placed).collect();
     let writing = Writing {
         catalog,
         pins: &limits.pins,
@@ -487,7 +483,7 @@ fn proposal(
         names: &names,
         structures: &structures,
         slots: &slots,
-        reads: &reads,
+        reads: &placed,
         found: &found,
         header: header(catalog, is_guessed),
         not_served: &not_served,
@@ -577,23 +573,23 @@ fn proposal(
 
 /// The reads that cost more in an index than they would if it held what they need alone, those that pay the most first.
 fn shared(
-    placed: &[(Placed<'_, '_>, &Statement, Way)],
+    placed: &[Placed<'_, '_>],
     slots: &BTreeMap<usize, usize>,
     priced: &PricedMapping,
 ) -> Vec<String> {
-    let more = placed.iter().filter_map(|(read, statement, way)| {
+    let more = placed.iter().filter_map(|read| {
         let is_index = slots.get(&read.structure).is_some_and(|slot| *slot > 0);
         let alike = placed
             .iter()
-            .filter(|(other, ..)| other.structure == read.structure);
+            .filter(|other| other.structure == read.structure);
         let mut reads = priced.reads.iter();
-        let own = reads.find(|one| one.name == statement.name)?;
-        let more = own.served.as_ref()?.usd_month - way.cost;
-        (is_index && alike.count() > 1 && more > OTHER).then_some((more, &statement.name))
+        let own = reads.find(|one| one.name == read.name())?;
+        let more = own.served.as_ref()?.usd_month - read.cost;
+        (is_index && alike.count() > 1 && more > OTHER).then_some((more, read.name()))
     });
-    let mut more: Vec<(f64, &String)> = more.collect();
+    let mut more: Vec<(f64, &str)> = more.collect();
     more.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    more.into_iter().map(|(_, name)| name.clone()).collect()
+    more.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
 /// The model of a proposal's text, and how large its items can be; else what is wrong with it.
@@ -749,10 +745,7 @@ fn placed_reads<'d, 'w, 'c>(
     ways: &[Vec<Way>],
     solution: &Solution,
     limits: &Limits,
-) -> (
-    Vec<(Placed<'d, 'c>, &'w Statement, Way)>,
-    Vec<UnservedRead<'w>>,
-) {
+) -> (Vec<Placed<'d, 'c>>, Vec<UnservedRead<'w>>) {
     let mut placed = Vec::new();
     let mut not_chosen = Vec::new();
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
@@ -771,11 +764,14 @@ fn placed_reads<'d, 'w, 'c>(
         let Some(ask) = read.asks.get(way.ask) else {
             continue;
         };
-        placed.push((
-            Placed::of(read.statement, ask, (way.structure, way.part)),
-            read.statement,
-            way.clone(),
-        ));
+        placed.push(Placed {
+            statement: read.statement,
+            ask,
+            structure: way.structure,
+            part: way.part,
+            cost: way.cost,
+            is_consistent: way.is_consistent,
+        });
     }
     (placed, not_chosen)
 }

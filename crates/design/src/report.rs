@@ -10,7 +10,6 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
 
-use crate::Way;
 use crate::ask::Unserved;
 use crate::choose::{INCONSISTENT, Solution};
 use crate::compare::{PricedMapping, times};
@@ -424,7 +423,7 @@ pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
 }
 
 /// What a report is made of.
-pub(crate) struct Material<'m, 'w, 'c> {
+pub(crate) struct Material<'m, 'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) names: &'m MappingNames,
     /// Which items expire, and by which column.
@@ -433,7 +432,7 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) pricing: &'m Pricing<'m>,
     pub(crate) structures: &'m [Structure<'c>],
     pub(crate) slots: &'m BTreeMap<usize, usize>,
-    pub(crate) placed: &'m [(Placed<'m, 'c>, &'w Statement, Way)],
+    pub(crate) placed: &'m [Placed<'m, 'c>],
     /// What finds the rows of writes.
     pub(crate) found: &'m [Placed<'m, 'c>],
     pub(crate) projected: &'m Projected,
@@ -441,8 +440,8 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) priced: &'m PricedMapping,
     /// How large its items can be.
     pub(crate) sizes: &'m [SizeProof],
-    pub(crate) unserved: &'m [(&'w Statement, Unserved)],
-    pub(crate) written: &'m [(&'w Statement, &'c Table, WriteKind)],
+    pub(crate) unserved: &'m [(&'m Statement, Unserved)],
+    pub(crate) written: &'m [(&'m Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,
     pub(crate) alternatives: Vec<Alternative>,
     /// The columns that stand before a delimiter and hold it.
@@ -453,7 +452,7 @@ pub(crate) struct Material<'m, 'w, 'c> {
 }
 
 pub(crate) fn report(
-    material: &Material<'_, '_, '_>,
+    material: &Material<'_, '_>,
     warnings: Vec<Warning>,
     fault: Option<String>,
 ) -> Report {
@@ -512,17 +511,16 @@ pub(crate) fn report(
 }
 
 /// A read that is served.
-fn read_report<'w>(
-    material: &Material<'_, 'w, '_>,
-    (placed, statement, way): &(Placed<'_, '_>, &'w Statement, Way),
-) -> ReadReport {
+fn read_report(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> ReadReport {
     let pricing = material.pricing;
-    let ask = placed.ask;
+    let Placed { statement, ask, .. } = *placed;
     let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
     let mut priced = material.priced.reads.iter();
     let priced = priced.find(|read| read.name == statement.name);
     let priced = priced.and_then(|read| read.served.as_ref());
-    let consistent = statement.strong.then_some(slot == 0 && way.is_consistent);
+    let consistent = statement
+        .strong
+        .then_some(slot == 0 && placed.is_consistent);
     let mut found = pricing.facts.found(ask) * float(ask.items_of_row());
     for child in &ask.children {
         found += rows(child.table) / rows(ask.root);
@@ -556,7 +554,7 @@ fn read_report<'w>(
 
 /// A statement that writes.
 fn write_report(
-    material: &Material<'_, '_, '_>,
+    material: &Material<'_, '_>,
     (statement, table, kind): &(&Statement, &Table, WriteKind),
 ) -> WriteReport {
     let mut priced = material.priced.writes.iter();
@@ -576,7 +574,7 @@ fn write_report(
 }
 
 /// Whether a read gives the whole key of one item.
-fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bool {
+fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
     let part = material
         .structures
         .get(placed.structure)
@@ -592,7 +590,7 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
         })
 }
 
-fn indexes(material: &Material<'_, '_, '_>) -> Vec<IndexReport> {
+fn indexes(material: &Material<'_, '_>) -> Vec<IndexReport> {
     let most = material.slots.values().max().copied().unwrap_or(0);
     let index = |slot: usize| {
         let here = material
@@ -610,13 +608,12 @@ fn indexes(material: &Material<'_, '_, '_>) -> Vec<IndexReport> {
             .collect();
         items.sort();
         items.dedup();
-        let reads = material.placed.iter().map(|(placed, ..)| placed);
-        let reads = reads.chain(material.found);
+        let reads = material.placed.iter().chain(material.found);
         let reads = reads.filter(|placed| here.contains(&placed.structure));
         IndexReport {
             name: format!("GSI{slot}"),
             items,
-            reads: reads.map(|placed| placed.name.to_owned()).collect(),
+            reads: reads.map(|placed| placed.name().to_owned()).collect(),
         }
     };
     (1..=most).map(index).collect()

@@ -532,7 +532,14 @@ impl<'u> Growing<'u> {
         if statement.strong && condition.index.is_some() {
             return None;
         }
-        let read = &Placed::of(statement, ask, (0, 0));
+        let read = &Placed {
+            statement,
+            ask,
+            structure: 0,
+            part: 0,
+            cost: 0.0,
+            is_consistent: true,
+        };
         let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
         let writing = self.writing(std::slice::from_ref(read), &[], &slots, &[], &writes);
         let (existing, before) = (self.existing(), self.items());
@@ -700,18 +707,17 @@ impl<'u> Growing<'u> {
         if placed.is_empty() {
             return Ok((self.clone(), Vec::new(), unserved));
         }
-        let is_used = |at: &usize| placed.iter().any(|one| one.0.structure == *at);
+        let is_used = |at: &usize| placed.iter().any(|read| read.structure == *at);
         let used = solution.slots.iter().filter(|(at, _)| is_used(at));
         let used: BTreeMap<usize, usize> = used.map(|(at, slot)| (*at, *slot)).collect();
         let numbers: BTreeSet<usize> = used.values().copied().filter(|slot| *slot > 0).collect();
         let number = |slot: usize| numbers.iter().filter(|other| **other <= slot).count();
         let slots: BTreeMap<usize, usize> =
             used.iter().map(|(at, slot)| (*at, number(*slot))).collect();
-        let reads: Vec<Placed<'_, 'u>> = placed.iter().map(|one| one.0).collect();
         let adding = Adding {
             growing: self,
             known: &known,
-            reads: &reads,
+            reads: &placed,
             structures: &structures,
             slots: &slots,
             writes: further.writes,
@@ -732,9 +738,8 @@ impl<'u> Growing<'u> {
             None => (self.with(&first.additions, &parts)?, first),
         };
         let updated = placed.iter().zip(added.changes);
-        let updated = updated.map(|((read, statement, _), changes)| {
-            UpdatedRead::of(statement, changes, &read.ask.notes)
-        });
+        let updated = updated
+            .map(|(read, changes)| UpdatedRead::of(read.statement, changes, &read.ask.notes));
         Ok((grown, updated.collect(), unserved))
     }
 
@@ -839,7 +844,7 @@ impl<'u> Adding<'_, 'u> {
         }
         let mut pattern = |read: &Placed<'_, 'u>| {
             let lines = writing.pattern(read, &mut items, &mut projected);
-            Addition::block("access_patterns", read.name, lines)
+            Addition::block("access_patterns", read.name(), lines)
         };
         let patterns: Vec<Addition> = self.reads.iter().map(&mut pattern).collect();
         for (at, index) in names.iter().enumerate() {
@@ -912,7 +917,7 @@ impl<'u> Adding<'_, 'u> {
         let existing = growing.existing();
         let changes = self.reads.iter().map(|read| {
             let mut changes = self.changes(read, names);
-            changes.extend(copied(&writing, existing, &before, &items, read.name));
+            changes.extend(copied(&writing, existing, &before, &items, read.name()));
             changes
         });
         Added {
@@ -925,7 +930,7 @@ impl<'u> Adding<'_, 'u> {
     /// The reads that a structure serves.
     fn of_structure(&self, at: usize) -> String {
         let reads = self.reads.iter().filter(|read| read.structure == at);
-        reads.map(|read| read.name).collect::<Vec<_>>().join(", ")
+        joined(reads.map(Placed::name), ", ")
     }
 
     fn changes(&self, read: &Placed<'_, 'u>, names: &[IndexNames]) -> Vec<String> {

@@ -26,31 +26,19 @@ use crate::writes::{Write, Writes};
 /// A read with the place that serves it.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'d, 'c> {
-    /// The name of the statement.
-    pub(crate) name: &'d str,
-    pub(crate) about: &'d str,
-    pub(crate) rate: Option<f64>,
-    pub(crate) strong: bool,
+    pub(crate) statement: &'d Statement,
     pub(crate) ask: &'d Ask<'c>,
     pub(crate) structure: usize,
     pub(crate) part: usize,
+    /// US dollars a month by the search.
+    pub(crate) cost: f64,
+    /// Whether it reads consistently, where that is asked for.
+    pub(crate) is_consistent: bool,
 }
 
-impl<'d, 'c> Placed<'d, 'c> {
-    pub(crate) fn of(
-        statement: &'d Statement,
-        ask: &'d Ask<'c>,
-        (structure, part): (usize, usize),
-    ) -> Self {
-        Self {
-            name: &statement.name,
-            about: &statement.about,
-            rate: statement.rate,
-            strong: statement.strong,
-            ask,
-            structure,
-            part,
-        }
+impl<'d> Placed<'d, '_> {
+    pub(crate) fn name(&self) -> &'d str {
+        &self.statement.name
     }
 }
 
@@ -447,7 +435,7 @@ impl<'c> Writing<'_, 'c> {
     fn serves(&self, structure: usize) -> Vec<&str> {
         let reads = self.reads.iter().chain(self.found);
         let reads = reads.filter(|read| read.structure == structure);
-        reads.map(|read| read.name).collect()
+        reads.map(Placed::name).collect()
     }
 
     /// The mapping, and the attributes that each index projects: `None` for all.
@@ -909,9 +897,10 @@ impl<'c> Writing<'_, 'c> {
         let types: Vec<String> = (ask.tables())
             .map(|table| scalar(self.names.item_type(&table.name)))
             .collect();
-        let mut text = format!("  {}:\n", scalar(read.name));
-        if !read.about.is_empty() {
-            let _ = writeln!(text, "    description: {}", quoted(read.about));
+        let mut text = format!("  {}:\n", scalar(read.name()));
+        let about = &read.statement.about;
+        if !about.is_empty() {
+            let _ = writeln!(text, "    description: {}", quoted(about));
         }
         let _ = writeln!(text, "    items: [{}]", types.join(", "));
         if let Some(index) = index {
@@ -949,13 +938,13 @@ impl<'c> Writing<'_, 'c> {
             };
             let _ = writeln!(text, "    filter: {}{why}", quoted(&filters));
         }
-        if read.strong && !in_index {
+        if read.statement.strong && !in_index {
             text.push_str("    consistent: true\n");
         }
         if ask.fetches {
             text.push_str("    fetch: true\n");
         }
-        if let Some(rate) = read.rate.filter(|rate| *rate > 0.0) {
+        if let Some(rate) = read.statement.rate.filter(|rate| *rate > 0.0) {
             let _ = writeln!(text, "    rate: {rate}");
         }
         let _ = writeln!(text, "    sql: {}", folded(&ask.sql));
@@ -1038,7 +1027,7 @@ impl<'c> Writing<'_, 'c> {
         let copied = self.copied_beside(ask, items);
         let item = items.entry(ask.root.name.clone()).or_default();
         for (path, name) in &ask.outputs {
-            let attribute = self.attribute(item, ask.root, path, name, read.name);
+            let attribute = self.attribute(item, ask.root, path, name, read.name());
             let is_copied = self.is_copied(&copied, ask.root, path);
             if attribute != *name || ask.is_twice || is_copied {
                 let own = if ask.children.is_empty() && ask.twin.is_none() {
@@ -1057,7 +1046,7 @@ impl<'c> Writing<'_, 'c> {
         }
         for path in &ask.required {
             let item = items.entry(ask.root.name.clone()).or_default();
-            let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
+            let attribute = self.attribute(item, ask.root, path, &path.column, read.name());
             let exists = |name: &String| format!("attribute_exists({})", attribute_name(name));
             let mut each = vec![exists(&attribute)];
             filtered.insert(attribute.clone());
@@ -1066,7 +1055,7 @@ impl<'c> Writing<'_, 'c> {
             let mut children = ask.children.iter();
             if let Some(child) = children.find(|one| self.splits.contains_key(&one.table.name)) {
                 let item = items.entry(child.table.name.clone()).or_default();
-                let other = self.attribute(item, child.table, path, &path.column, read.name);
+                let other = self.attribute(item, child.table, path, &path.column, read.name());
                 each.push(exists(&other));
                 attributes.insert(other);
             }
@@ -1085,8 +1074,13 @@ impl<'c> Writing<'_, 'c> {
             }
         }
         for filter in &ask.filters {
-            let attribute =
-                self.attribute(item, ask.root, &filter.path, &filter.path.column, read.name);
+            let attribute = self.attribute(
+                item,
+                ask.root,
+                &filter.path,
+                &filter.path.column,
+                read.name(),
+            );
             filters.push(filter.test.text(&attribute_name(&attribute)));
             filtered.insert(attribute.clone());
             attributes.insert(attribute);
@@ -1108,7 +1102,7 @@ impl<'c> Writing<'_, 'c> {
             let item = items.entry(child.table.name.clone()).or_default();
             for (path, name) in &child.outputs {
                 let asked = child_name(&result, child.table, name);
-                let attribute = self.attribute(item, child.table, path, name, read.name);
+                let attribute = self.attribute(item, child.table, path, name, read.name());
                 attributes.insert(attribute.clone());
                 if attribute != asked || self.is_copied(&copied, child.table, path) {
                     let own = self.names.item_type(&child.table.name);
@@ -1141,7 +1135,7 @@ impl<'c> Writing<'_, 'c> {
         let item = items.entry(twin.table.name.clone()).or_default();
         let own = self.names.item_type(&twin.table.name);
         let named = twin.outputs.iter().filter_map(|(path, name)| {
-            let attribute = self.attribute(item, twin.table, path, name, read.name);
+            let attribute = self.attribute(item, twin.table, path, name, read.name());
             let said = || scalar(&format!("{own}.{attribute}"));
             (attribute != *name).then(|| format!("{}: {}", said(), scalar(name)))
         });
