@@ -899,8 +899,6 @@ fn column_name<'s>(scan: &'s Scan, value: &Placeholder) -> Option<&'s str> {
 fn filtered(bytes: f64, filter: &Filter) -> f64 {
     let count = |count: usize| float(whole(count));
     match filter {
-        Filter::Pad { digits, scale: 0 } | Filter::Desc { digits } => count(*digits),
-        Filter::Pad { digits, scale } => count(digits + 1 + scale),
         Filter::Truncate(most) => bytes.min(count(*most)),
         Filter::Hex => 2.0 * bytes,
         Filter::Base64 => 4.0 * (bytes / 3.0).ceil(),
@@ -908,7 +906,7 @@ fn filtered(bytes: f64, filter: &Filter) -> f64 {
         Filter::Date | Filter::Epoch => 10.0,
         Filter::EpochMs => 13.0,
         Filter::Shard(_) => 2.0,
-        _ => bytes,
+        other => other.width().map_or(bytes, count),
     }
 }
 
@@ -930,10 +928,9 @@ fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String]) -> bool {
     let mut is_found = true;
     node.visit(&mut |node| {
         is_found &= match node {
-            AttributeNode::Template(template) => template.placeholders().all(|one| {
-                matches!(one.filters.last(), Some(Filter::Shard(_)))
-                    || is_said(scan, one.place.column, columns)
-            }),
+            AttributeNode::Template(template) => template
+                .placeholders()
+                .all(|one| one.shards().is_some() || is_said(scan, one.place.column, columns)),
             AttributeNode::When { .. } => false,
             _ => true,
         };
