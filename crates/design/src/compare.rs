@@ -24,7 +24,7 @@ use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_quer
 use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
-use crate::pricing::{MONTH, fetched};
+use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::said_values;
 use crate::workload::Statement;
 use crate::writes::Values;
@@ -420,7 +420,7 @@ impl<'d> Priced<'d> {
         let asked_for = |ask: &&Ask<'_>| !has_list && (pattern.filter.is_some() || is_chosen(ask));
         let times = of_statement.iter().filter(asked_for);
         let times = float(times.map(|ask| ask.requests).max().unwrap_or(1));
-        let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
+        let units = (read_units(bytes) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),
             requests: rounded((requests + fetches * float(lists)) * times),
@@ -655,14 +655,13 @@ impl<'d> Priced<'d> {
     ) -> f64 {
         let is_new = new.is_some();
         let none = Values::new();
-        let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
         let changes = |name: &str| item.node(name).is_some_and(touched);
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
-        let each = units(self.bytes(item, None));
+        let each = write_units(self.bytes(item, None));
         let mut sum = if moves { 2.0 * each } else { each };
         for (index, share) in self.entries(item, scan, new.unwrap_or(&none)) {
-            let own = units(self.bytes(item, Some(index)));
+            let own = write_units(self.bytes(item, Some(index)));
             let mut held = item
                 .attributes
                 .iter()
@@ -709,11 +708,10 @@ impl<'d> Priced<'d> {
                 found
             })
         });
-        let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
-        let entries = entries.map(|(index, _)| units(self.bytes(item, Some(index))));
+        let entries = entries.map(|(index, _)| write_units(self.bytes(item, Some(index))));
         let entries = entries.fold(0.0, |sum, units| sum + units);
         if is_decided {
-            units(self.bytes(item, None)) + entries
+            write_units(self.bytes(item, None)) + entries
         } else {
             0.0
         }

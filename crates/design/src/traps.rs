@@ -18,7 +18,7 @@ use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
-use crate::pricing::{MONTH, Pricing, is_moved};
+use crate::pricing::{MONTH, Pricing, is_moved, read_units, write_units};
 use crate::report::{DELIMITER, Material, Warning};
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
@@ -497,7 +497,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
             continue;
         }
         let is_large = |name: &String| large.iter().any(|column| column.name == *name);
-        let less = (item / 1024.0).ceil() - (rest / 1024.0).ceil();
+        let less = write_units(item) - write_units(rest);
         let mut saved = 0.0;
         let mut payers: Vec<&str> = Vec::new();
         let mut users: Vec<&str> = Vec::new();
@@ -521,7 +521,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
                 continue;
             }
             let items = facts.found(read.ask);
-            let units = (items * item / 4096.0).ceil() - (items * rest / 4096.0).ceil();
+            let units = read_units(items * item) - read_units(items * rest);
             if units > 0.0 {
                 saved += pricing.usd_reads(units * 0.5 * Pricing::rate(read.statement));
                 payers.push(&read.statement.name);
