@@ -622,11 +622,10 @@ impl<'c, 'q> Reading<'c, 'q> {
             if names.iter().take(place).any(|known| known.is(&wanted.text)) {
                 continue;
             }
-            let having = self.tables.iter().enumerate().filter_map(|(at, table)| {
-                let mut columns = table.columns.iter();
-                let column = columns.find(|column| wanted.is(&column.name))?;
-                Some((at, column.name.clone()))
-            });
+            let having = self.select.columns_called(wanted, self.catalog);
+            let having = having
+                .into_iter()
+                .map(|(at, _, one)| (at, one.name.clone()));
             let having: Vec<At> = having.collect();
             let said = format!("USING({})", wanted.text);
             let joined = names.iter().filter(|one| one.is(&wanted.text)).count();

@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use dynafold_relational::catalog::{Catalog, Column, Table};
 
 use super::condition::{Condition, ConditionTest};
-use super::operand::{ColumnRef, Name};
+use super::operand::ColumnRef;
 use super::origin::ColumnOrigin;
 use super::query::SqlQuery;
 use super::select::Select;
@@ -140,7 +140,7 @@ impl<'c> Decided<'_, 'c> {
         let on = on.flat_map(|(at, relation)| relation.on.iter().map(move |one| (one, Some(at))));
         for (condition, outer) in select.conditions.iter().map(|one| (one, None)).chain(on) {
             if let ConditionTest::Using(name) = &condition.test {
-                let sides = having(select, name, catalog);
+                let sides = select.columns_called(name, catalog);
                 if let [one, other] = sides.as_slice() {
                     add(*one, *other, outer);
                 }
@@ -167,16 +167,6 @@ fn fixed(condition: &Condition) -> Option<&ColumnRef> {
         return operand.column();
     }
     condition.fixed()
-}
-
-/// The columns of one name.
-fn having<'c>(select: &Select, name: &Name, catalog: &'c Catalog) -> Vec<ColumnOrigin<'c>> {
-    let found = (0..select.relations.len()).filter_map(|at| {
-        let table = select.table(at, catalog)?;
-        let mut columns = table.columns.iter();
-        Some((at, table, columns.find(|column| name.is(&column.name))?))
-    });
-    found.collect()
 }
 
 /// Whether one value of a column is equal to one value of another at most, as far as their types tell.
