@@ -497,8 +497,8 @@ fn proposal(
     let (mapping, projected) = writing.mapping();
     let described = figures.described(catalog);
     let observed = &limits.observed;
-    let (priced, sizes, fault) = match modelled(&mapping, &of_rows, &described) {
-        Ok((model, sizes)) => {
+    let (priced, sizes, fault) = match modelled(&mapping, &|_| None, &of_rows, &described) {
+        Ok((model, sizes, _)) => {
             let priced = price("", &of_rows, &model, &statements, prices, observed);
             (priced, sizes, None)
         }
@@ -592,22 +592,28 @@ fn shared(
     more.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// The model of a proposal's text, and how large its items can be; else what is wrong with it.
+/// The model of a mapping's text, how large its items can be, and what is said of it; else the first error.
 fn modelled(
     text: &str,
+    variables: &dyn Fn(&str) -> Option<String>,
     catalog: &Catalog,
     described: &Described,
-) -> Result<(Model, Vec<SizeProof>), String> {
-    let (raw, faults) = Raw::read(text, &|_| None);
-    let mut diagnostics = faults.clone();
-    let model = raw.and_then(|raw| {
-        let resolution = resolve(&raw, faults, catalog, described);
-        diagnostics = resolution.diagnostics;
-        Some((resolution.model?, resolution.proofs?.sizes))
-    });
-    let is_error = |one: &Diagnostic| one.severity() == Severity::Error;
-    let error = || diagnostics.iter().find(|one| is_error(one));
-    model.ok_or_else(|| error().map_or_else(String::new, |one| one.message.clone()))
+) -> Result<(Model, Vec<SizeProof>, Vec<Diagnostic>), String> {
+    let (raw, faults) = Raw::read(text, variables);
+    let (found, diagnostics) = match raw {
+        Some(raw) => {
+            let resolution = resolve(&raw, faults, catalog, described);
+            let found = resolution.model.zip(resolution.proofs);
+            (found, resolution.diagnostics)
+        }
+        None => (None, faults),
+    };
+    let Some((model, proofs)) = found else {
+        let mut diagnostics = diagnostics.into_iter();
+        let error = diagnostics.find(|one| one.severity() == Severity::Error);
+        return Err(error.map_or_else(String::new, |error| error.message));
+    };
+    Ok((model, proofs.sizes, diagnostics))
 }
 
 /// Adds the references that statements join by and the schema does not declare: gives them in words.

@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use dynafold_dynamodb::price::Prices;
 use dynafold_dynamodb::{Index, KeyType, Projection};
 use dynafold_format::joined;
-use dynafold_mapping::diagnostic::{Code, Severity};
+use dynafold_mapping::Described;
+use dynafold_mapping::diagnostic::Code;
 use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::quoted;
 use dynafold_mapping::yaml::{YamlNode, parse};
-use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
@@ -38,8 +38,8 @@ use crate::written::{
 };
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
-    candidates, index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures,
-    understood, with_signed,
+    candidates, index_names, modelled, padded, placed_reads, reads_without, refuse_escaped,
+    refuse_figures, understood, with_signed,
 };
 
 /// A mapping that is to serve more.
@@ -363,18 +363,8 @@ fn read(
     text: &str,
     catalog: &Catalog,
 ) -> Result<(Model, BTreeSet<(Code, String)>), String> {
-    let (raw, faults) = Raw::read(text, mapping.variables);
-    let Some(raw) = raw else {
-        return Err(faults
-            .first()
-            .map_or_else(String::new, |one| one.message.clone()));
-    };
-    let resolution = resolve(&raw, faults, catalog, mapping.described);
-    let mut diagnostics = resolution.diagnostics.into_iter();
-    let Some(model) = resolution.model else {
-        let error = diagnostics.find(|one| one.severity() == Severity::Error);
-        return Err(error.map_or_else(String::new, |error| error.message));
-    };
+    let (model, _, diagnostics) = modelled(text, mapping.variables, catalog, mapping.described)?;
+    let diagnostics = diagnostics.into_iter();
     let doubts = diagnostics.filter(|one| DOUBTS.contains(&one.code));
     let doubts = doubts.map(|one| (one.code, one.message));
     Ok((model, doubts.collect()))
