@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use dynafold_relational::catalog::{Catalog, Column, Table};
+use dynafold_relational::catalog::{Catalog, Column, Table, sorts_by_bytes};
 
 use super::condition::{Condition, ConditionTest};
 use super::operand::ColumnRef;
@@ -34,10 +34,8 @@ impl SqlQuery {
         };
         for key in order {
             // Another collation may take texts for equal that differ; that of bytes takes none.
-            let collation = key.collation.as_ref().map(|name| name.text.to_uppercase());
-            let is_exact = collation.is_none_or(|name| {
-                matches!(&*name, "C" | "POSIX" | "BINARY") || name.ends_with("_BIN")
-            });
+            let collation = key.collation.as_ref();
+            let is_exact = collation.is_none_or(|name| sorts_by_bytes(&name.text, catalog.dbms));
             if let Some(column) = key.column.as_ref().filter(|_| is_exact) {
                 decided.take(column);
             }
@@ -97,7 +95,9 @@ impl<'c> Decided<'_, 'c> {
             }
             for at in 0..self.select.relations.len() {
                 let table = self.select.table(at, self.catalog);
-                if !self.rows.contains(&at) && table.is_some_and(|table| self.has_key(at, table)) {
+                if !self.rows.contains(&at)
+                    && table.is_some_and(|table| self.has_key(at, table, &pairs))
+                {
                     self.rows.push(at);
                 }
             }
@@ -108,13 +108,9 @@ impl<'c> Decided<'_, 'c> {
     }
 
     /// Whether a whole key of a relation is decided, in which no two rows have NULL.
-    fn has_key(&self, at: usize, table: &Table) -> bool {
+    fn has_key(&self, at: usize, table: &Table, pairs: &[[RelationColumn<'_>; 2]]) -> bool {
         let is_there = |name: &String| table.column(name).is_some_and(|column| !column.nullable);
-        let is_held = |name: &String| {
-            self.pairs()
-                .iter()
-                .any(|[_, to]| *to == (at, name.as_str()))
-        };
+        let is_held = |name: &String| pairs.iter().any(|[_, to]| *to == (at, name.as_str()));
         let mut keys = table.keys(self.catalog.dbms);
         keys.any(|key| {
             let mut columns = key.columns.iter();
