@@ -121,6 +121,11 @@ pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
     }
 }
 
+/// What is asked of a sort key by an operator with one value.
+pub(crate) fn compared(operator: &str, value: &str) -> String {
+    format!("{{ {operator}: {} }}", quoted(value))
+}
+
 /// A range of a sort key, bounds included.
 pub(crate) fn between(low: &str, high: &str) -> String {
     format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))

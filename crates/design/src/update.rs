@@ -34,7 +34,7 @@ use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Writes;
 use crate::written::{
-    IndexKey, IndexNames, Item, Placed, Projected, Writing, attribute_name, reference, within_limit,
+    IndexKey, IndexNames, Item, Placed, Projected, Writing, reference, within_limit,
 };
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
@@ -535,13 +535,8 @@ impl<'u> Growing<'u> {
         let (existing, before) = (self.existing(), self.items());
         let mut items = before.clone();
         writing.answer(read, &mut items);
-        let own = attribute_name(&self.names.type_attribute);
-        let types = ask
-            .tables()
-            .map(|table| format!("'{}'", self.names.item_type(&table.name)));
-        let types = joined(types, ", ");
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
-        let filters = [None, by_type.then(|| format!("{own} IN ({types})"))];
+        let filters = [None, by_type.then(|| writing.type_filter(ask))];
         let mut tried = filters.into_iter().enumerate();
         tried.find_map(|(at, filter)| {
             if at > 0 && filter.is_none() {

@@ -14,7 +14,7 @@ use dynafold_sql::{WriteKind, identifier};
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::facts::significant;
 use crate::figures::KeptFigures;
-use crate::names::{MappingNames, between, filter, written_name};
+use crate::names::{MappingNames, between, compared, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expires, Expiries, Pins};
 use crate::pricing::{PROJECTED, is_moved};
@@ -704,9 +704,7 @@ impl<'c> Writing<'_, 'c> {
         let (structure, part) = self.part(at, place)?;
         let shard = part.shard_key();
         let keys = part.partition.iter().chain(&part.sort).chain(&shard);
-        let references: BTreeMap<Path, String> = keys
-            .map(|key| (key.path.clone(), reference(item, table, &key.path)))
-            .collect();
+        let references = references(item, table, keys);
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = quoted(&self.partition(structure, part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))
@@ -732,19 +730,8 @@ impl<'c> Writing<'_, 'c> {
     /// The key of an item type that no read asks for by the table's own key: beside its owner, or on its own.
     fn own_key(&self, table: &Table, item: &mut Item) -> String {
         let part = own_part(self.catalog, table, self.pins);
-        let structure = Structure {
-            parts: vec![part.clone()],
-            when: Vec::new(),
-            named: None,
-            shards: 1,
-            is_twin: false,
-        };
-        let references: BTreeMap<Path, String> = part
-            .partition
-            .iter()
-            .chain(&part.sort)
-            .map(|key| (key.path.clone(), reference(item, table, &key.path)))
-            .collect();
+        let structure = Structure::of_parts(vec![part.clone()]);
+        let references = references(item, table, part.partition.iter().chain(&part.sort));
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = self.partition(&structure, &part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))
@@ -1090,12 +1077,7 @@ impl<'c> Writing<'_, 'c> {
             .get(read.structure)
             .map_or(0, |one| one.parts.len());
         if !ask.children.is_empty() && parts > 1 + ask.children.len() {
-            let types = ask
-                .tables()
-                .map(|table| format!("'{}'", self.names.item_type(&table.name)));
-            let types: Vec<String> = types.collect();
-            let own = attribute_name(&self.names.type_attribute);
-            filters.push(format!("{own} IN ({})", types.join(", ")));
+            filters.push(self.type_filter(ask));
             attributes.insert(self.names.type_attribute.clone());
         }
         for child in &ask.children {
@@ -1121,6 +1103,14 @@ impl<'c> Writing<'_, 'c> {
             filters,
             attributes: if ask.fetches { filtered } else { attributes },
         }
+    }
+
+    /// The condition that leaves out all but the item types of a read.
+    pub(crate) fn type_filter(&self, ask: &Ask<'_>) -> String {
+        let types = ask.tables();
+        let types = types.map(|table| format!("'{}'", self.names.item_type(&table.name)));
+        let own = attribute_name(&self.names.type_attribute);
+        format!("{own} IN ({})", joined(types, ", "))
     }
 
     /// What the large columns of a row are called in the answer, where that is not what their attributes are.
@@ -1152,7 +1142,7 @@ impl<'c> Writing<'_, 'c> {
     ) -> Option<String> {
         let prefix = escaped(prefix);
         if !ask.children.is_empty() {
-            return Some(format!("{{ begins_with: {} }}", quoted(&prefix)));
+            return Some(compared("begins_with", &prefix));
         }
         let given = part
             .sort
@@ -1177,15 +1167,14 @@ impl<'c> Writing<'_, 'c> {
             .zip(next)
             .filter(|(range, key)| range.path == key.path)
         else {
-            return (!begin.is_empty() && begin != "#")
-                .then(|| format!("{{ begins_with: {} }}", quoted(&begin)));
+            return (!begin.is_empty() && begin != "#").then(|| compared("begins_with", &begin));
         };
         let filters = self.filters(key, part.table, true);
         let value = |name: &str| format!("{begin}{{{name}{filters}}}");
         if let Some(name) = &range.prefix {
             let filters = in_case(&filters, range.folds, range.folds_parameter);
             let value = format!("{begin}{{{name}{filters}}}");
-            return Some(format!("{{ begins_with: {} }}", quoted(&value)));
+            return Some(compared("begins_with", &value));
         }
         // The sort key goes on behind the value with a separator, which the next sign ends.
         let behind = match part.separator(known, self.catalog) {
@@ -1227,9 +1216,9 @@ impl<'c> Writing<'_, 'c> {
         Some(match (low, high, last) {
             (Some(low), Some(high), _) => between(&low, &high),
             (Some(low), None, Some(last)) => between(&low, &last),
-            (Some(low), None, None) => format!("{{ ge: {} }}", quoted(&low)),
+            (Some(low), None, None) => compared("ge", &low),
             (None, Some(high), _) if !first.is_empty() => between(&first, &high),
-            (None, Some(high), _) => format!("{{ le: {} }}", quoted(&high)),
+            (None, Some(high), _) => compared("le", &high),
             (None, None, _) => return None,
         })
     }
@@ -1280,6 +1269,15 @@ pub(crate) fn reference(item: &mut Item, table: &Table, path: &Path) -> String {
     }
     let alias = alias(item, table, &path.steps);
     TemplatePath(&[alias, path.column.clone()]).to_string()
+}
+
+fn references<'k>(
+    item: &mut Item,
+    table: &Table,
+    keys: impl Iterator<Item = &'k KeyPart>,
+) -> BTreeMap<Path, String> {
+    keys.map(|key| (key.path.clone(), reference(item, table, &key.path)))
+        .collect()
 }
 
 /// An attribute in a filter: in backquotes where it needs them.
