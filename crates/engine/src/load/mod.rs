@@ -220,8 +220,3 @@ pub(crate) fn processors() -> usize {
     // More of them gain nothing: the database, or the table, is slower.
     all.min(8)
 }
-
-/// The length of something in memory as the number type of the books.
-pub(crate) fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
-}

@@ -3,6 +3,7 @@
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
+use dynafold_format::whole;
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
@@ -14,8 +15,8 @@ use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRo
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
-    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, count,
-    key_json, raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
+    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, key_json,
+    raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -154,7 +155,7 @@ impl SurveyRun {
     }
 
     fn rows(&mut self, model: &Model, item_types: &[usize], chunk: Chunk) -> Result<(), Failure> {
-        let rows = count(chunk.rows.len());
+        let rows = whole(chunk.rows.len());
         let folder = self.folder.clone();
         let mut outcomes = RowOutcomes::new(model, item_types, chunk, None);
         let mut taken = Ok(());
@@ -198,7 +199,7 @@ impl SurveyRun {
         folded: &Folded,
         row: &RowKey,
     ) -> Result<(), Failure> {
-        let size = count(folded.size);
+        let size = whole(folded.size);
         if let Some(books) = self.books.get_mut(index) {
             books.made += 1;
             books.bytes += size;

@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dynafold_format::{counted, counted_as};
+use dynafold_format::{counted, counted_as, whole};
 use dynafold_mapping::claim::{ClaimKind, ClaimSubject};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
@@ -36,7 +36,7 @@ use crate::load::report::{
 };
 use crate::load::row::{RowKey, key_json, row_json, row_key};
 use crate::load::scope::RunSelection;
-use crate::load::{ItemAction, KeyCheck, count};
+use crate::load::{ItemAction, KeyCheck};
 use crate::proof::{Proof, ProofOptions};
 
 /// Shared keys that are named by their chunks; more are counted.
@@ -289,8 +289,8 @@ impl Finish {
         let total = Books::sum(&books);
         let outcome = if !missing.is_empty() {
             Outcome::Failed(Arc::new(Failure::MissingChunks {
-                missing: count(missing.len()),
-                of: count(self.plan.len()),
+                missing: whole(missing.len()),
+                of: whole(self.plan.len()),
             }))
         } else if total.rejected > self.plan.facts.max_rejects {
             Outcome::Stopped {
@@ -362,7 +362,7 @@ impl Finish {
             export,
             written,
             report,
-            chunks: count(self.plan.len()),
+            chunks: whole(self.plan.len()),
             repeated: self.repeated,
             consistency,
             missing,
@@ -674,12 +674,12 @@ fn push_keys(
     };
     let file = sealed(folder, name)?;
     let length = file.metadata().map_err(unread)?.len();
-    expect_keys(chunk, done, length / count(KEY))?;
+    expect_keys(chunk, done, length / whole(KEY))?;
     let mut reader = BufReader::new(file);
     let mut key = [0; KEY];
     for _ in 0..done.made() {
         reader.read_exact(&mut key).map_err(unread)?;
-        let pushed = all.push(u128::from_be_bytes(key), count(chunk));
+        let pushed = all.push(u128::from_be_bytes(key), whole(chunk));
         pushed.map_err(Failure::from)?;
     }
     Ok(())
