@@ -60,6 +60,19 @@ impl Condition {
         left.column().filter(|_| is_value)
     }
 
+    /// The column that it holds equal, as it is or in a function, to something that is none.
+    pub(super) fn found_by(&self) -> Option<&ColumnRef> {
+        let is_function = |one: &Wrapping| matches!(one, Wrapping::Function(_));
+        let columns = self.equal()?.map(|side| match &side.value {
+            OperandValue::Column(column) if side.around.iter().all(is_function) => Some(column),
+            _ => None,
+        });
+        match columns {
+            [Some(column), None] | [None, Some(column)] => Some(column),
+            _ => None,
+        }
+    }
+
     /// The one column that it holds below something that is no column.
     pub(super) fn below(&self) -> Option<&ColumnRef> {
         let ConditionTest::Compare { left, op, right } = &self.test else {
@@ -222,7 +235,7 @@ impl Comparator {
 }
 
 /// The parts of an expression that an operator connects, from left to right; the expression itself without it.
-pub(super) fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
+fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
     let (mut parts, mut rest) = (Vec::new(), vec![expression]);
     while let Some(next) = rest.pop() {
         match next {

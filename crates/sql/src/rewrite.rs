@@ -12,9 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
-use super::condition::{Condition, conditions, connected};
+use super::condition::{Condition, conditions};
 use super::definition::literal_text;
-use super::operand::{Constant, Expression, Name, Operand, OperandValue, has_expression, names};
+use super::operand::{
+    ColumnRef, Constant, Expression, Name, Operand, OperandValue, has_expression, names,
+};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, dialect, is_hexadecimal, unescaped};
 
@@ -975,10 +977,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             }
             _ => return None,
         };
-        let found_by = condition.map(equal_columns).unwrap_or_default();
         let held = condition.map(|condition| conditions(condition, &sql));
-        let below = held.iter().flatten().filter_map(Condition::below);
-        let below = below.map(|column| column.name.text.clone()).collect();
+        let held = || held.iter().flatten();
+        let name = |column: &ColumnRef| column.name.text.clone();
         let mut parts = names(table, Some(dbms))?;
         let table = parts.pop()?;
         Some(WriteStatement {
@@ -990,8 +991,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             columns,
             from_itself,
             values,
-            found_by,
-            below,
+            found_by: held().filter_map(Condition::found_by).map(name).collect(),
+            below: held().filter_map(Condition::below).map(name).collect(),
         })
     })
     .flatten()
@@ -1041,23 +1042,6 @@ fn is_next_number(expression: &Expr) -> bool {
         }
     );
     is_sum && has_expression(expression, is_greatest)
-}
-
-/// The columns that an expression compares with something other than a column by `=`.
-fn equal_columns(expression: &Expr) -> Vec<String> {
-    let parts = connected(expression, &BinaryOperator::And).into_iter();
-    let names = parts.filter_map(|part| match part {
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::Eq,
-            right,
-        } => match [column(left), column(right)] {
-            [Some(name), None] | [None, Some(name)] => Some(name),
-            _ => None,
-        },
-        _ => None,
-    });
-    names.collect()
 }
 
 fn named(table: &TableWithJoins) -> Option<&ObjectName> {
