@@ -107,10 +107,8 @@ fn order(catalog: &Catalog, table: &Table, key: &[String]) -> String {
                 .iter()
                 .filter(|name| **name != column(&time.name))
                 .map(|name| format!("{name} DESC"));
-            let terms: Vec<String> = std::iter::once(format!("{} DESC", column(&time.name)))
-                .chain(rest)
-                .collect();
-            terms.join(", ")
+            let time = format!("{} DESC", column(&time.name));
+            joined(std::iter::once(time).chain(rest), ", ")
         }
         _ => key.join(", "),
     }

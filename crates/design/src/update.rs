@@ -1011,8 +1011,7 @@ fn to_items(
         let item_type = writing.names.item_type(name);
         for (path, attribute, reads) in item.copies.clone() {
             let value = quoted(&format!("{{{}}}", reference(item, table, &path)));
-            let reads: Vec<&str> = reads.iter().map(String::as_str).collect();
-            let comment = format!("for {}", reads.join(", "));
+            let comment = format!("for {}", joined(reads.iter().map(String::as_str), ", "));
             let within = ["items", item_type, "attributes"];
             additions.push(Addition::line(&within, &attribute, value, comment));
         }

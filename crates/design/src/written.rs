@@ -418,11 +418,11 @@ impl<'c> Writing<'_, 'c> {
         }
         let project = match projected.get(&slot) {
             Some(Some(names)) => {
-                let names: Vec<String> = names.iter().map(|name| scalar(name)).collect();
                 if names.is_empty() {
                     ", project: keys".to_owned()
                 } else {
-                    format!(", project: [{}]", names.join(", "))
+                    let names = joined(names.iter().map(|name| scalar(name)), ", ");
+                    format!(", project: [{names}]")
                 }
             }
             _ => String::new(),
@@ -520,13 +520,12 @@ impl<'c> Writing<'_, 'c> {
         let mut copied = String::new();
         for (path, attribute, reads) in copies {
             let reference = reference(item, table, &path);
-            let reads: Vec<&str> = reads.iter().map(String::as_str).collect();
             let _ = writeln!(
                 copied,
                 "      {}: {}    # copied for {}",
                 scalar(&attribute),
                 quoted(&format!("{{{reference}}}")),
-                reads.join(", ")
+                joined(reads.iter().map(String::as_str), ", ")
             );
         }
         let mut attributes = copied + &attributes;
@@ -548,9 +547,9 @@ impl<'c> Writing<'_, 'c> {
                     "  # Each write of {} adds to it.",
                     figures.of.base.name
                 );
-                let key: Vec<String> = table.row_key().iter().map(|one| scalar(one)).collect();
+                let key = joined(table.row_key().iter().map(|one| scalar(one)), ", ");
                 let sql = folded(&figures.sql).replacen("\n      ", "\n        ", 1);
-                format!("\n      sql: {sql}\n      key: [{}]", key.join(", "))
+                format!("\n      sql: {sql}\n      key: [{key}]")
             }
             None => format!(
                 " {}",
@@ -574,10 +573,8 @@ impl<'c> Writing<'_, 'c> {
         }
         text.push_str(&key);
         for (name, split) in self.splits {
-            let listed = |columns: &BTreeSet<String>| {
-                let columns: Vec<String> = columns.iter().map(|one| scalar(one)).collect();
-                columns.join(", ")
-            };
+            let listed =
+                |columns: &BTreeSet<String>| joined(columns.iter().map(|one| scalar(one)), ", ");
             if *name == table.name {
                 let _ = writeln!(text, "    columns: [{}]", listed(&split.columns));
             } else if split.base == table.name {
@@ -808,13 +805,12 @@ impl<'c> Writing<'_, 'c> {
             [column] if is_declared => scalar(&own(column)),
             columns => {
                 let pairs = last.referenced.iter().zip(columns);
-                let pairs: Vec<String> = pairs
-                    .map(|(there, column)| format!("{}: {}", scalar(there), scalar(&own(column))))
-                    .collect();
+                let pairs = pairs
+                    .map(|(there, column)| format!("{}: {}", scalar(there), scalar(&own(column))));
                 format!(
                     "{{ table: {}, match: {{ {} }} }}",
                     scalar(&written_name(self.catalog, &last.table)),
-                    pairs.join(", ")
+                    joined(pairs, ", ")
                 )
             }
         }
@@ -881,15 +877,14 @@ impl<'c> Writing<'_, 'c> {
         answer: &Answer,
     ) -> String {
         let ask = read.ask;
-        let types: Vec<String> = (ask.tables())
-            .map(|table| scalar(self.names.item_type(&table.name)))
-            .collect();
+        let types = ask.tables();
+        let types = types.map(|table| scalar(self.names.item_type(&table.name)));
         let mut text = format!("  {}:\n", scalar(read.name()));
         let about = &read.statement.about;
         if !about.is_empty() {
             let _ = writeln!(text, "    description: {}", quoted(about));
         }
-        let _ = writeln!(text, "    items: [{}]", types.join(", "));
+        let _ = writeln!(text, "    items: [{}]", joined(types, ", "));
         if let Some(index) = index {
             let _ = writeln!(text, "    index: {}", scalar(index));
         }
