@@ -751,21 +751,9 @@ impl<'c, 'q> Reading<'c, 'q> {
         let sides = pairs.flat_map(Pair::sides);
         let sides = sides.filter(|(a, b)| a.0 == of && b.0 == at);
         let sides: Vec<(&str, &str)> = sides.map(|(a, b)| (&*a.1, &*b.1)).collect();
-        let own = |column: &String| sides.iter().find(|(_, there)| there == column);
-        let mut keys = table.keys(self.catalog.dbms);
-        let key = keys.find(|key| key.columns.iter().all(|column| own(column).is_some()))?;
-        let mut step = Step {
-            columns: Vec::new(),
-            table: table.name.clone(),
-            referenced: Vec::new(),
-        };
-        for (own, there) in key.columns.iter().filter_map(own).chain(&sides) {
-            if !step.referenced.iter().any(|known| known == there) {
-                step.columns.push((*own).to_owned());
-                step.referenced.push((*there).to_owned());
-            }
-        }
-        Some(step)
+        let step = Step::by(table, &sides, self.catalog.dbms);
+        let has_key = table.is_declared_unique(&step.referenced, self.catalog.dbms);
+        has_key.then_some(step)
     }
 
     fn references(&self) -> Vec<(TableName, ForeignKey)> {

@@ -261,25 +261,9 @@ impl<'m> Whole<'m> {
             None => Vec::new(),
         };
         let parent = self.catalog.table(&found.table)?;
-        let theirs = |column: &String| found.on.iter().find(|pair| pair.theirs == *column);
-        // In the order of the parent's key, as reads have it.
-        let mut keys = parent.keys(self.catalog.dbms);
-        let key = keys.find(|key| key.columns.iter().all(|column| theirs(column).is_some()));
-        let first = key
-            .into_iter()
-            .flat_map(|key| key.columns)
-            .filter_map(theirs);
-        let mut step = Step {
-            columns: Vec::new(),
-            table: found.table.clone(),
-            referenced: Vec::new(),
-        };
-        for pair in first.chain(&found.on) {
-            if !step.referenced.contains(&pair.theirs) {
-                step.columns.push(pair.ours.clone());
-                step.referenced.push(pair.theirs.clone());
-            }
-        }
+        let pairs = found.on.iter();
+        let pairs: Vec<(&str, &str)> = pairs.map(|one| (&*one.ours, &*one.theirs)).collect();
+        let step = Step::by(parent, &pairs, self.catalog.dbms);
         steps.push(step);
         Some(steps)
     }
