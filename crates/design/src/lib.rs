@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::MAX_GLOBAL_INDEXES;
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
-use dynafold_format::{count, float, joined, rounded, whole};
+use dynafold_format::{count, float, joined, rounded};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
@@ -1718,7 +1718,6 @@ fn alternatives(
         Alternative {
             indexes,
             usd_month: (unserved.is_empty() && left.is_empty()).then_some(cost - least),
-            not_served: whole(unserved.len()),
             unserved,
             not_consistent,
         }

@@ -91,7 +91,6 @@ pub struct ServedRead {
     /// How many requests.
     pub requests: u64,
     /// Those of them that then read the items by the keys that the index has given.
-    #[serde(default)]
     pub fetches: u64,
     /// About how many items it finds.
     pub found: f64,
@@ -153,10 +152,7 @@ pub struct Alternative {
     pub indexes: usize,
     /// What it would cost by the search, the difference of stated prices included; `None` where it leaves reads unserved.
     pub usd_month: Option<f64>,
-    /// Reads that it does not serve.
-    pub not_served: u64,
-    /// Their names.
-    #[serde(default)]
+    /// The names of the reads that it does not serve.
     pub unserved: Vec<String>,
     /// Reads that ask for consistency and do not get it.
     pub not_consistent: u64,
@@ -338,10 +334,9 @@ impl Alternative {
             ),
             None => format!(
                 "the search found no place for {}",
-                counted(self.not_served, "read")
+                counted(self.unserved.len(), "read")
             ),
         };
-        // A report of an earlier version does not name them.
         if !self.unserved.is_empty() {
             said.push_str(&format!(" ({})", self.unserved.join(", ")));
         }
