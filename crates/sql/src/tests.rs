@@ -778,6 +778,19 @@ fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
 }
 
 #[test]
+fn each_function_that_is_known_is_listed_once() {
+    let mut all: Vec<&str> = Vec::new();
+    for list in [query::STEADY, query::ONE_TO_A_STATEMENT] {
+        let words: Vec<&str> = list.split_whitespace().collect();
+        assert!(words.is_sorted(), "{list}");
+        all.extend(words);
+    }
+    all.sort_unstable();
+    let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(twice, None);
+}
+
+#[test]
 fn a_column_whose_name_only_begins_like_a_clock_is_none() {
     for sql in [
         "current_price > 5",
