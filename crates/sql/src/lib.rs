@@ -44,7 +44,7 @@ pub use rewrite::{
     write_statement,
 };
 pub use select::{RelationSource, Select, SelectOutput};
-pub use text::Sql;
+pub use text::{Sql, literal};
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 
@@ -79,11 +79,6 @@ pub fn table_reference(catalog: &Catalog, name: &TableName) -> String {
     } else {
         format!("{}.{table}", identifier(&name.schema, catalog.dbms))
     }
-}
-
-/// A text as SQL takes it: between quotes.
-pub fn literal(text: &str, dbms: Dbms) -> String {
-    text::literal(text, dbms)
 }
 
 /// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls

@@ -265,8 +265,8 @@ pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
     found
 }
 
-/// A text as SQL.
-pub(super) fn literal(text: &str, dbms: Dbms) -> String {
+/// A text as SQL takes it: between quotes.
+pub fn literal(text: &str, dbms: Dbms) -> String {
     let mut text = text.replace('\'', "''");
     if dialect(Some(dbms)).supports_string_literal_backslash_escape() {
         text = text.replace('\\', r"\\");
