@@ -1,5 +1,6 @@
 //! From rows to their outcomes: the one way that a row takes in all runs, and reading all rows for one purpose.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
@@ -249,27 +250,35 @@ pub(crate) struct RowFeed<'w> {
     pub(crate) cancel: &'w Cancel,
 }
 
+/// How a reading ends that does not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FeedEnd {
+    /// Every row came once, up to the one with which it was enough.
+    Read,
+    /// A connection broke on the way. Rows would come twice then, so a caller that needs each of them once begins again.
+    ConnectionLost,
+}
+
 impl RowFeed<'_> {
-    /// Gives `each` the outcome of every row; `each` says whether to go on. `source` has the snapshot
-    /// open, and is given back if its connection still stands. Returns `false` if a connection broke on the way:
-    /// rows would come twice then, so a caller that needs each of them once begins again.
+    /// Gives `each` the outcome of every row, as long as it goes on. `source` has the snapshot open, and is given back if its
+    /// connection still stands.
     pub(crate) async fn each(
         self,
         source: &mut Option<Box<dyn Source>>,
-        mut each: impl FnMut(usize, &ItemType, &Row, RowOutcome) -> Result<bool, EndReason>,
-    ) -> Result<bool, EndReason> {
+        mut each: impl FnMut(usize, &ItemType, &Row, RowOutcome) -> Result<ControlFlow<()>, EndReason>,
+    ) -> Result<FeedEnd, EndReason> {
         let (model, folder) = (self.model.clone(), self.folder.clone());
         self.read(source, |pass, read| {
             let (Some(pass), LaneMessage::Rows(block)) = (model.passes.get(pass), read) else {
-                return Ok(true);
+                return Ok(ControlFlow::Continue(()));
             };
             let mut outcomes = RowOutcomes::new(&model, &pass.item_types, block.rows, None);
             while let Some((index, item_type, outcome)) = outcomes.next(&folder) {
-                if !each(index, item_type, outcomes.row(), outcome)? {
-                    return Ok(false);
+                if each(index, item_type, outcomes.row(), outcome)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
             }
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         })
         .await
     }
@@ -278,8 +287,8 @@ impl RowFeed<'_> {
     pub(crate) async fn read(
         self,
         source: &mut Option<Box<dyn Source>>,
-        mut take: impl FnMut(usize, LaneMessage<ChunkId>) -> Result<bool, EndReason>,
-    ) -> Result<bool, EndReason> {
+        mut take: impl FnMut(usize, LaneMessage<ChunkId>) -> Result<ControlFlow<()>, EndReason>,
+    ) -> Result<FeedEnd, EndReason> {
         let Some(lent) = source.take() else {
             return Err(
                 Failure::Internal("the source did not come back from an earlier reading").into(),
@@ -295,17 +304,17 @@ impl RowFeed<'_> {
                 read = lanes.next() => read,
             };
             let taken = match read {
-                None => break Ok(true),
+                None => break Ok(FeedEnd::Read),
                 Some(LaneMessage::Failed(error)) => break Err(error.into()),
-                Some(LaneMessage::Again { .. }) => break Ok(false),
+                Some(LaneMessage::Again { .. }) => break Ok(FeedEnd::ConnectionLost),
                 Some(LaneMessage::Rows(block)) => take(block.ticket.pass, LaneMessage::Rows(block)),
                 Some(LaneMessage::End { ticket, end }) => {
                     take(ticket.pass, LaneMessage::End { ticket, end })
                 }
             };
             match taken {
-                Ok(true) => {}
-                Ok(false) => break Ok(true),
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => break Ok(FeedEnd::Read),
                 Err(why) => break Err(why),
             }
         };

@@ -73,7 +73,7 @@ pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, PageLookup, deletes_expired, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
 pub(crate) use failure::shared;
-pub(crate) use feed::{RowFeed, RowOutcome, RowOutcomes};
+pub(crate) use feed::{FeedEnd, RowFeed, RowOutcome, RowOutcomes};
 pub(crate) use files::LineFile;
 pub(crate) use lanes::{IssueTicket, LaneMessage, Lanes, Reader, RowBlock, spread};
 pub(crate) use ledger::{ClosedLedger, Ticket};

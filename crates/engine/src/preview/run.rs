@@ -1,6 +1,7 @@
 //! The run of a survey: takes rows in, and keeps the books.
 
 use std::collections::{BinaryHeap, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dynafold_format::whole;
@@ -14,9 +15,9 @@ use tokio::time::Instant;
 use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
-    Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
-    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, key_json,
-    raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
+    Cancel, ChunkId, ChunkPlan, EndReason, Failure, FeedEnd, LaneMessage, LineFile, Progress,
+    RejectNote, Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields,
+    key_json, raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -112,14 +113,14 @@ impl SurveyRun {
                 self.announce_pass(pass);
             }
             self.take(pass, read)?;
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         });
         let read = read.await;
         self.warnings = source
             .as_ref()
             .map_or(Vec::new(), |source| source.warnings());
         self.source = source;
-        if !read? {
+        if read? == FeedEnd::ConnectionLost {
             // A single lane has no other connection to begin again with.
             return Err(Failure::Internal("the reader ended without an answer").into());
         }
@@ -490,10 +491,14 @@ impl SurveyRun {
                     wanted.rows.push((index, row));
                 }
             }
-            Ok(left > 0 && unwritten.is_none())
+            Ok(if left > 0 && unwritten.is_none() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
         });
         // What the source does not give stays unnamed.
-        let _: Result<bool, EndReason> = read.await;
+        let _: Result<FeedEnd, EndReason> = read.await;
         if let Some(unwritten) = unwritten {
             return Err(unwritten.into());
         }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -778,10 +779,10 @@ impl Finished {
             .walk(model)
             .each(&mut slot, |index, item_type, row, outcome| {
                 let RowOutcome::Made(folded) = outcome else {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 };
                 if !wanted.contains(&folded.fingerprint) {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 }
                 let row = row_key(item_type, row);
                 match first.get(&folded.fingerprint) {
@@ -802,7 +803,11 @@ impl Finished {
                         ));
                     }
                 }
-                Ok(named.len() < MAX_NOTED)
+                Ok(if named.len() < MAX_NOTED {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                })
             })
             .await;
         match read {
