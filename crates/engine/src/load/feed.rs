@@ -50,12 +50,19 @@ impl RowOutcome {
         row: &mut [Value],
         folder: &Folder,
     ) -> Option<Self> {
-        let folded = match elements.advance(row) {
-            Ok(false) => return None,
-            Ok(true) => folder.fold(index, row),
-            Err(reject) => Err(reject),
-        };
-        Some(folded.into())
+        next_of_row(elements, row, |row| folder.fold(index, row).into())
+    }
+}
+
+fn next_of_row<T: From<RowOutcome>>(
+    elements: &mut ExplodedElements<'_>,
+    row: &mut [Value],
+    fold: impl FnOnce(&[Value]) -> T,
+) -> Option<T> {
+    match elements.advance(row) {
+        Ok(false) => None,
+        Ok(true) => Some(fold(row)),
+        Err(reject) => Some(RowOutcome::Rejected(reject).into()),
     }
 }
 
@@ -80,26 +87,6 @@ pub(crate) enum WrittenRow {
 impl From<RowOutcome> for WrittenRow {
     fn from(outcome: RowOutcome) -> Self {
         Self::Outcome(outcome)
-    }
-}
-
-impl WrittenRow {
-    /// As [`RowOutcome::of`]; the item goes into the text, where there is one.
-    fn of(
-        index: usize,
-        elements: &mut ExplodedElements<'_>,
-        row: &mut [Value],
-        folder: &Folder,
-        text: Option<&mut ItemText>,
-    ) -> Option<Self> {
-        match elements.advance(row) {
-            Ok(false) => return None,
-            Ok(true) => {}
-            Err(reject) => return Some(RowOutcome::Rejected(reject).into()),
-        }
-        let written = text.and_then(|text| folder.write(index, row, text));
-        let outcome = || Self::Outcome(folder.fold(index, row).into());
-        Some(written.map_or_else(outcome, Self::Item))
     }
 }
 
@@ -168,7 +155,7 @@ impl<'m> RowOutcomes<'m> {
 
     /// The next outcome, with its item type. `None` after the last.
     pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, RowOutcome)> {
-        self.advance(|index, elements, row| RowOutcome::of(index, elements, row, folder))
+        self.advance(|index, row| folder.fold(index, row).into())
     }
 
     /// As [`Self::next`]; an item goes into the text, where there is one.
@@ -177,14 +164,17 @@ impl<'m> RowOutcomes<'m> {
         folder: &Folder,
         mut text: Option<&mut ItemText>,
     ) -> Option<(usize, &'m ItemType, WrittenRow)> {
-        self.advance(|index, elements, row| {
-            WrittenRow::of(index, elements, row, folder, text.as_deref_mut())
+        self.advance(|index, row| {
+            let text = text.as_deref_mut();
+            let written = text.and_then(|text| folder.write(index, row, text));
+            let outcome = || WrittenRow::Outcome(folder.fold(index, row).into());
+            written.map_or_else(outcome, WrittenRow::Item)
         })
     }
 
     fn advance<T: From<RowOutcome>>(
         &mut self,
-        mut next_of_row: impl FnMut(usize, &mut ExplodedElements<'_>, &mut [Value]) -> Option<T>,
+        mut fold: impl FnMut(usize, &[Value]) -> T,
     ) -> Option<(usize, &'m ItemType, T)> {
         loop {
             let Some(index) = self.item_types.get(self.next_type).copied() else {
@@ -198,13 +188,14 @@ impl<'m> RowOutcomes<'m> {
                 self.next_type += 1;
                 continue;
             };
-            if let Some((elements, done)) = &mut self.open {
-                if let Some(outcome) = next_of_row(index, elements, &mut self.row) {
-                    counts.expanded += u64::from(*done > 0);
-                    *done += 1;
+            if let Some((elements, seen)) = &mut self.open {
+                let next = next_of_row(elements, &mut self.row, |row| fold(index, row));
+                if let Some(outcome) = next {
+                    counts.expanded += u64::from(*seen > 0);
+                    *seen += 1;
                     return Some((index, item_type, outcome));
                 }
-                counts.empty += u64::from(*done == 0);
+                counts.empty += u64::from(*seen == 0);
                 self.open = None;
                 self.next_type += 1;
                 continue;
