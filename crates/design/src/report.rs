@@ -49,12 +49,11 @@ pub struct Report {
     pub fault: Option<String>,
 }
 
-/// What a person has to decide; as JSON the text that people read.
+/// What a person has to decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
 pub struct Warning {
     kind: String,
-    /// The statements, tables or columns that are concerned.
+    /// The statements, tables or columns that are concerned; none where it is of the whole workload.
     concerned: Vec<String>,
     why: String,
 }
@@ -225,7 +224,7 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.concerned.is_empty() {
-            return f.write_str(&self.kind);
+            return write!(f, "{}: {}", self.kind, self.why);
         }
         let mut concerned = self.concerned.iter();
         let separator = if concerned.any(|one| one.contains(", ")) {
@@ -235,18 +234,6 @@ impl fmt::Display for Warning {
         };
         let concerned = self.concerned.join(separator);
         write!(f, "{}: {concerned}: {}", self.kind, self.why)
-    }
-}
-
-impl From<String> for Warning {
-    fn from(text: String) -> Self {
-        Self::new(&text, Vec::new(), "")
-    }
-}
-
-impl From<Warning> for String {
-    fn from(warning: Warning) -> Self {
-        warning.to_string()
     }
 }
 

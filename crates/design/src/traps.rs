@@ -93,6 +93,11 @@ impl Lines {
             self.0.push(Warning::new(kind, concerned, why));
         }
     }
+
+    /// Adds a line that is of the whole workload.
+    fn of_all(&mut self, kind: &str, why: &str) {
+        self.0.push(Warning::new(kind, Vec::new(), why));
+    }
 }
 
 /// A statement with what is said of it.
@@ -1360,9 +1365,10 @@ fn rates(material: &Material<'_, '_>, lines: &mut Lines) {
     let unrated = unrated.filter(|read| read.statement.rate.is_none());
     let unrated = unrated.count();
     if unrated > 0 {
-        lines.0.push(Warning::from(format!(
-            "guessed rates: {unrated} of {all} reads have no rate: one request a second is assumed for each"
-        )));
+        let why = format!(
+            "{unrated} of {all} reads have no rate: one request a second is assumed for each"
+        );
+        lines.of_all("guessed rates", &why);
     }
     let writes = material.written.iter().map(|(statement, ..)| statement);
     let writes = writes.filter(|statement| statement.rate.is_none());
@@ -1372,7 +1378,7 @@ fn rates(material: &Material<'_, '_>, lines: &mut Lines) {
         "one a second is assumed for each",
     );
     if material.written.is_empty() {
-        let why = "no writes: no statement writes, so the costs do not include keeping indexes and copies up to date";
-        lines.0.push(Warning::from(why.to_owned()));
+        let why = "no statement writes, so the costs do not include keeping indexes and copies up to date";
+        lines.of_all("no writes", why);
     }
 }

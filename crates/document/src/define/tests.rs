@@ -193,7 +193,7 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
         "indexes": [{ "name": "GSI1", "items": ["ORDER"], "reads": ["gone"] }],
         "sum": { "reads": 32.4, "writes": 9.72, "storage": 0.0, "all": 42.12 },
         "alternatives": [{ "indexes": 0, "usd_month": null, "unserved": ["gone", "search"], "not_consistent": 0 }],
-        "gap_usd_month": 0.0, "warnings": ["hot key: gone"], "not_guessed": [], "left_out": ["log: it has no key that identifies its rows"]
+        "gap_usd_month": 0.0, "warnings": [{ "kind": "hot key", "concerned": ["gone"], "why": "it is hot" }], "not_guessed": [], "left_out": ["log: it has no key that identifies its rows"]
     }"#;
     let report: &Report = Box::leak(Box::new(serde_json::from_str(report).unwrap()));
     let catalog = shop();
@@ -215,7 +215,7 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
         "| 1 index: this one | 42.12 | 1 read not served |",
         "| 0 indexes | - | the search found no place for 2 reads (gone, search) |",
         "- `search`: it searches a text. Instead: a search index",
-        "- hot key: gone",
+        "- hot key: gone: it is hot",
         "- log: it has no key that identifies its rows",
     ] {
         assert!(text.contains(expected), "{expected} is missing:\n{text}");
