@@ -99,7 +99,7 @@ pub struct PricedRequest {
 
 impl PricedRequest {
     /// The table or the index, and how many requests that takes.
-    pub fn asked(&self) -> String {
+    pub fn request_text(&self) -> String {
         let place = self.index.as_deref().unwrap_or("the table");
         let first = times(self.requests.saturating_sub(self.fetches));
         match self.fetches {

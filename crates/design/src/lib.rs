@@ -60,7 +60,7 @@ pub use observed::{ColumnSample, Observed};
 pub use pins::{Expires, Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
 use pricing::Pricing;
 pub use report::{
-    Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
+    Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,
 };
 use splits::Large;
 use structure::own_part;

@@ -32,7 +32,7 @@ pub struct Report {
     /// The indexes.
     pub indexes: Vec<IndexReport>,
     /// What it costs a month in US dollars, on demand, and how it comes about.
-    pub sum: Sum,
+    pub sum: MonthlyCost,
     /// Fewer indexes, and what they would cost or leave unserved.
     pub alternatives: Vec<Alternative>,
     /// How much cheaper another of the choices that the search considered may be at most by its estimates, stated prices included, in
@@ -133,7 +133,7 @@ pub struct IndexReport {
 
 /// US dollars a month.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Sum {
+pub struct MonthlyCost {
     /// Reads.
     pub reads: f64,
     /// Writes, those of the indexes included, and copies that are kept up to date.
@@ -206,7 +206,7 @@ impl Warning {
     }
 
     /// As far as it concerns one statement.
-    fn only(mut self, statement: &str) -> Option<Self> {
+    fn for_statement(mut self, statement: &str) -> Option<Self> {
         let is_named = |one: &String| {
             one.match_indices(statement).any(|(at, _)| {
                 let before = one.get(..at).and_then(|before| before.chars().next_back());
@@ -239,7 +239,7 @@ impl fmt::Display for Warning {
 
 impl Report {
     /// What it says of one statement.
-    pub fn only(mut self, statement: &str) -> Self {
+    pub fn for_statement(mut self, statement: &str) -> Self {
         self.reads.retain(|read| read.name == statement);
         self.writes.retain(|write| write.name == statement);
         let is_its = |read: &String| *read == statement;
@@ -252,7 +252,7 @@ impl Report {
         }
         let warnings = self.warnings.into_iter();
         self.warnings = warnings
-            .filter_map(|warning| warning.only(statement))
+            .filter_map(|warning| warning.for_statement(statement))
             .collect();
         let begins = format!("{statement}: ");
         self.not_guessed.retain(|read| read.starts_with(&begins));
@@ -261,7 +261,7 @@ impl Report {
         let served = self.reads.iter().filter_map(|read| read.served.as_ref());
         let reads: f64 = served.map(|served| served.usd_month).sum();
         let writes: f64 = self.writes.iter().map(|write| write.usd_month).sum();
-        self.sum = Sum {
+        self.sum = MonthlyCost {
             reads,
             writes,
             storage: 0.0,
@@ -276,7 +276,7 @@ impl Report {
     }
 
     /// A line for a mapping with an error.
-    pub fn faulty(&self) -> Option<String> {
+    pub fn fault_text(&self) -> Option<String> {
         let fault = self.fault.as_ref()?;
         Some(format!(
             "`check` refuses the proposed mapping, so that nothing is priced: {fault}"
@@ -284,7 +284,7 @@ impl Report {
     }
 
     /// How much better another design may be.
-    pub fn bound(&self) -> String {
+    pub fn search_gap_text(&self) -> String {
         if self.gap_usd_month >= INCONSISTENT {
             "the search was cut short: another of the choices that it considers may serve more reads, or more of them consistently".to_owned()
         } else if self.gap_usd_month > 0.0 {
@@ -312,7 +312,7 @@ impl Report {
 
 impl Alternative {
     /// Why it was not chosen.
-    pub fn why_lost(&self) -> String {
+    pub fn rejection_text(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
                 "about {} USD a month by the search's estimates, in which each index that it saves counts as a saving of 1 USD; `--max-indexes {}` searches again and prices that mapping",
@@ -339,7 +339,7 @@ impl Alternative {
 
 impl ServedRead {
     /// The requests, and where they are asked.
-    pub fn asked(&self) -> String {
+    pub fn request_text(&self) -> String {
         let place = self.index.as_deref().unwrap_or("the table");
         let first = times(self.requests.saturating_sub(self.fetches));
         let asked = format!("{first}{} on {place}", self.request);
@@ -352,11 +352,11 @@ impl ServedRead {
 
 impl ReadReport {
     /// What a table of those that are served says: name, request, item types, rate, items, read units, price.
-    pub fn cells(&self) -> Option<[String; 7]> {
+    pub fn table_row(&self) -> Option<[String; 7]> {
         let served = self.served.as_ref()?;
         Some([
             self.name.clone(),
-            served.asked(),
+            served.request_text(),
             served.items.join(", "),
             rate(self.rate),
             figure(served.found),
@@ -375,7 +375,7 @@ impl ReadReport {
 
 impl WriteReport {
     /// What a table says: name, statement, item type, rate, write units, price.
-    pub fn cells(&self) -> [String; 6] {
+    pub fn table_row(&self) -> [String; 6] {
         [
             self.name.clone(),
             self.kind.to_string(),
@@ -439,7 +439,7 @@ pub(crate) fn report(
     fault: Option<String>,
 ) -> Report {
     let priced = material.priced;
-    let sum = Sum {
+    let sum = MonthlyCost {
         reads: priced.usd_reads,
         writes: priced.usd_writes,
         storage: priced.usd_storage,
