@@ -27,24 +27,25 @@ pub mod definition;
 mod operand;
 mod order;
 mod origin;
+mod owners;
+mod parameters;
 mod query;
-mod rewrite;
 mod select;
 #[cfg(test)]
 mod tests;
 mod text;
+mod writes;
 
 pub use condition::{Comparator, Condition, ConditionTest};
 pub use operand::{ColumnRef, Constant, Name, Operand, OperandValue, Wrapping};
 pub use order::{InResult, SortKey};
 pub use origin::{ColumnOrigin, SelectedColumn, table};
+pub use owners::qualified;
+pub use parameters::{Example, Lists, Parametrized, ValueList, parametrized};
 pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
-pub use rewrite::{
-    Example, Lists, Parametrized, ValueList, WriteKind, WriteStatement, parametrized, qualified,
-    write_statement,
-};
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::{Sql, literal};
+pub use writes::{WriteKind, WriteStatement, write_statement};
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 

@@ -286,6 +286,17 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
     }
 }
 
+/// The name of a parameter.
+pub(super) fn placeholder(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Literal::Placeholder(name) => Some(name.trim_start_matches(':').to_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether one of the expressions in it is so, within queries too.
 pub(super) fn has_expression(part: &impl Visit, is: impl Fn(&Expr) -> bool) -> bool {
     let found = visit_expressions(part, |expression| {
