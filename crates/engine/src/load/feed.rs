@@ -313,3 +313,58 @@ impl RowFeed<'_> {
         end
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dynafold_mapping::model::Explode;
+    use dynafold_mapping::template::Context;
+    use dynafold_testing::model::{item_type, model, number, pass, place, text};
+
+    use super::*;
+
+    #[test]
+    fn a_row_has_an_outcome_for_each_item_type_and_each_element() {
+        // A row has an id, tags, room for one of them and its position, and whether its tags are wanted.
+        let user = item_type("USER", 0, &[("PK", "USER#{0}"), ("SK", "USER#")]);
+        let mut tag = item_type("TAG", 0, &[("PK", "USER#{0}"), ("SK", "TAG#{3}")]);
+        tag.condition = Some(4);
+        tag.explodes = vec![Explode {
+            array: place(1),
+            element: 2,
+            index: 3,
+        }];
+        let model = Arc::new(model(vec![pass("users", 5, &[0, 1])], vec![user, tag]));
+        let tags = |tags: &[&str]| Value::List(tags.iter().map(|tag| text(tag)).collect());
+        let row = |id, tags: Value, is_wanted| -> Row {
+            let room = [Value::Null, Value::Null, Value::Bool(is_wanted)];
+            [number(id), tags].into_iter().chain(room).collect()
+        };
+        let rows = vec![
+            row(1, tags(&["a", "b"]), true),
+            row(2, tags(&[]), true),
+            row(3, tags(&["c"]), false),
+            row(4, text("no array"), true),
+        ];
+        let folder = Folder::new(&model, Context::default());
+        let left = Vec::new();
+        let mut outcomes = RowOutcomes::new(&model, &[0, 1], Chunk { rows, left }, None);
+        let mut told = Vec::new();
+        while let Some((_, item_type, outcome)) = outcomes.next(&folder) {
+            let outcome = match outcome {
+                RowOutcome::Made(_) => "made",
+                RowOutcome::Filtered => "filtered",
+                RowOutcome::Rejected(_) => "rejected",
+                RowOutcome::Expired(_) => "expired",
+            };
+            told.push(format!("{} {outcome}", item_type.name));
+        }
+        assert_eq!(
+            told.join(", "),
+            "USER made, TAG made, TAG made, USER made, USER made, TAG filtered, USER made, TAG rejected"
+        );
+        let counts = outcomes.counts();
+        let counts = counts.map(|(_, of)| [of.rows_read, of.filtered, of.empty, of.expanded]);
+        let counts: Vec<[u64; 4]> = counts.collect();
+        assert_eq!(counts, [[4, 0, 0, 0], [4, 1, 1, 1]]);
+    }
+}
