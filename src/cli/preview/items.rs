@@ -54,7 +54,7 @@ impl ItemSink for ItemLines {
     fn item(&mut self, item: &SurveyedItem<'_>) -> io::Result<()> {
         self.line.clear();
         match self.format {
-            PreviewFormat::Ndjson => write_ndjson_line(
+            PreviewFormat::Ndjson => write_line(
                 &mut self.line,
                 &item.item_type.name,
                 &item.row_json(),
@@ -79,7 +79,7 @@ impl ItemSink for ItemLines {
 pub(super) fn sampled(out: &mut String, sample: &ItemTypeSample, item: &SampleItem) {
     let mut json = String::new();
     write_item(&mut json, &item.item);
-    write_ndjson_line(
+    write_line(
         out,
         &sample.item_type,
         item.row.get(),
@@ -89,14 +89,7 @@ pub(super) fn sampled(out: &mut String, sample: &ItemTypeSample, item: &SampleIt
     );
 }
 
-fn write_ndjson_line(
-    out: &mut String,
-    item_type: &str,
-    row: &str,
-    size: usize,
-    units: u64,
-    item: &str,
-) {
+fn write_line(out: &mut String, item_type: &str, row: &str, size: usize, units: u64, item: &str) {
     out.push_str("{\"item_type\":");
     quote(out, item_type);
     out.push_str(&format!(

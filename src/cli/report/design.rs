@@ -16,13 +16,8 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         usd(sum.storage),
         prices.dated_source()
     );
-    [
-        statements(report),
-        String::new(),
-        sum,
-        report.search_gap_text(),
-    ]
-    .join("\n")
+    let gap = report.search_gap_text();
+    [statements(report), String::new(), sum, gap].join("\n")
 }
 
 /// What a design says of its statements and of the schema.
@@ -139,13 +134,8 @@ pub(in crate::cli) fn update(
             changes => changes.join("; "),
         };
         let (units, cost) = (figure(served.units), usd(served.usd_month));
-        Some(vec![
-            read.name.clone(),
-            change,
-            served.request_text(),
-            units,
-            cost,
-        ])
+        let request = served.request_text();
+        Some(vec![read.name.clone(), change, request, units, cost])
     });
     let rows: Vec<Vec<String>> = rows.collect();
     let mut out: Vec<String> = Vec::new();
