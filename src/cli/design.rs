@@ -196,9 +196,9 @@ pub(super) async fn run(
         mut report,
         ..
     } = proposed;
-    output.warnings(report.faulty());
+    output.warnings(report.fault_text());
     if let Some(name) = &arguments.explain {
-        report = report.only(name);
+        report = report.for_statement(name);
     } else if to_stdout {
         output.text(&mapping)?;
     } else {

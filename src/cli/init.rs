@@ -64,7 +64,7 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
     for read in &report.not_guessed {
         output.note(&format!("not guessed: {read}"));
     }
-    output.warnings(report.faulty());
+    output.warnings(report.fault_text());
     let warnings = report.warnings.iter();
     let of_delimiters = warnings.filter(|warning| warning.is_of_delimiters());
     output.warnings(of_delimiters.map(ToString::to_string));

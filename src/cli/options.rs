@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::failure::Failure;
 use super::format::{address, shell_word};
-use crate::format::address::Unsafe;
+use crate::format::address::AddressFault;
 use crate::target::{ServiceOptions, TargetSpec};
 
 /// Where rows come from.
@@ -123,7 +123,7 @@ pub(super) fn with_paths(command: Clap) -> Clap {
     command.mut_subcommands(|own| own.mut_args(path))
 }
 
-fn no_url(path: PathBuf) -> Result<PathBuf, Unsafe> {
+fn no_url(path: PathBuf) -> Result<PathBuf, AddressFault> {
     address::check_file(&path.to_string_lossy())?;
     Ok(path)
 }

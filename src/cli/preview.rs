@@ -94,7 +94,7 @@ fn put(file: Option<&Path>, text: &str, output: &OutputStreams) -> Result<(), Fa
     let Some(path) = file else {
         return output.text(text);
     };
-    let mut file = items::create(path)?;
+    let mut file = items::create_new_file(path)?;
     let written = file.write_all(shown(text, false).as_bytes());
     written.map_err(|error| Failure::unwritten(path, &error))
 }

@@ -11,7 +11,7 @@ use super::format::printable;
 use super::options::NotARegion;
 use super::output::write_to_stderr;
 use crate::diagnostic::nearest;
-use crate::format::address::{Unsafe, without_logins};
+use crate::format::address::{AddressFault, without_logins};
 
 /// How a missing argument's name begins, and the tip for it.
 const TIPS: &[(&str, &str)] = &[
@@ -76,7 +76,7 @@ fn tips(error: &clap::Error) -> Vec<StyledStr> {
         _ if error.source().is_some_and(<dyn Error>::is::<ParseIntError>) => {
             vec!["write a whole number".into()]
         }
-        _ if error.source().is_some_and(<dyn Error>::is::<Unsafe>) => {
+        _ if error.source().is_some_and(<dyn Error>::is::<AddressFault>) => {
             let given = error.get(ContextKind::InvalidValue);
             let tip = given.and_then(|given| match given {
                 ContextValue::String(url) => Some(misplaced(url).into()),

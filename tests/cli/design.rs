@@ -1,5 +1,6 @@
 //! `design`: what it proposes goes through check, migrate, verify and verify --patterns untouched.
 
+use dynafold::design::Report;
 use serde_json::Value;
 
 use crate::patterns::EXAMPLES;
@@ -83,6 +84,12 @@ impl Proposal {
         let reads = self.report["reads"].as_array().unwrap().iter();
         let not = reads.filter(|read| read["served"].is_null());
         not.map(|read| read["name"].as_str().unwrap()).collect()
+    }
+
+    /// What is to be decided, as people read it.
+    fn warnings(&self) -> Vec<String> {
+        let report: Report = serde_json::from_value(self.report.clone()).unwrap();
+        report.warnings.iter().map(ToString::to_string).collect()
     }
 
     /// The proposal is checked, loaded, verified, and its patterns are asked. `code`: how the last command ends. Gives what
@@ -406,12 +413,10 @@ async fn hard_workloads_are_served_or_a_true_reason_is_given() {
         }
         let made = proposal.report["indexes"].as_array().unwrap();
         assert!(made.len() <= indexes, "{name}: {made:#?}");
-        let warnings = proposal.report["warnings"].as_array().unwrap();
+        let warnings = proposal.warnings();
         for (kind, concerned) in traps {
-            let is_named = |line: &Value| {
-                let line = line.as_str().unwrap();
-                line.starts_with(&format!("{kind}: ")) && line.contains(concerned)
-            };
+            let is_named =
+                |line: &String| line.starts_with(&format!("{kind}: ")) && line.contains(concerned);
             assert!(
                 warnings.iter().any(is_named),
                 "{name}: {kind}, {concerned}: {warnings:#?}"
@@ -496,7 +501,7 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
         DELETE FROM sessions WHERE expires_at < :now;";
     let free = Proposal::new(&source.url(), Some(reads), 0);
     assert!(!free.mapping().contains("ttl:"), "{}", free.mapping());
-    let named = free.report["warnings"].to_string();
+    let named = free.warnings().join("\n");
     assert!(
         named.contains("TTL: sessions.expires_at (purge)"),
         "{named}"
@@ -508,7 +513,7 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
     assert!(mapping.contains("  ttl: _ttl\n"), "{mapping}");
     let time = "_ttl: \"{expires_at | epoch}\"";
     assert_eq!(mapping.matches(time).count(), 1, "{mapping}");
-    let named = proposal.report["warnings"].to_string();
+    let named = proposal.warnings().join("\n");
     assert!(!named.contains("TTL: "), "{named}");
     let words = "expires: sessions by expires_at (not asked by ";
     assert!(named.contains(words), "{named}");
@@ -1339,7 +1344,7 @@ async fn large_columns_stand_apart_where_that_saves_and_all_costs_are_those_of_c
     );
     let titled = "the application leaves it out unless `title = :title AND views > 3`";
     assert!(proposal.report.to_string().contains(titled), "{mapping}");
-    let warnings = proposal.report["warnings"].to_string();
+    let warnings = proposal.warnings().join("\n");
     assert!(
         warnings.contains("large columns: body of articles (ARTICLES_BODY)"),
         "{warnings}"

@@ -11,7 +11,7 @@ mod sql;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{joined, whole};
+use dynafold_format::{free_name, joined, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
@@ -641,11 +641,10 @@ impl<'c, 'q> Reading<'c, 'q> {
             if names.iter().take(place).any(|known| known.is(&wanted.text)) {
                 continue;
             }
-            let having = self.tables.iter().enumerate().filter_map(|(at, table)| {
-                let mut columns = table.columns.iter();
-                let column = columns.find(|column| wanted.is(&column.name))?;
-                Some((at, column.name.clone()))
-            });
+            let having = self.select.columns_called(wanted, self.catalog);
+            let having = having
+                .into_iter()
+                .map(|(at, _, one)| (at, one.name.clone()));
             let having: Vec<At> = having.collect();
             let said = format!("USING({})", wanted.text);
             let joined = names.iter().filter(|one| one.is(&wanted.text)).count();
@@ -771,21 +770,9 @@ impl<'c, 'q> Reading<'c, 'q> {
         let sides = pairs.flat_map(Pair::sides);
         let sides = sides.filter(|(a, b)| a.0 == of && b.0 == at);
         let sides: Vec<(&str, &str)> = sides.map(|(a, b)| (&*a.1, &*b.1)).collect();
-        let own = |column: &String| sides.iter().find(|(_, there)| there == column);
-        let mut keys = table.keys(self.catalog.dbms);
-        let key = keys.find(|key| key.columns.iter().all(|column| own(column).is_some()))?;
-        let mut step = Step {
-            columns: Vec::new(),
-            table: table.name.clone(),
-            referenced: Vec::new(),
-        };
-        for (own, there) in key.columns.iter().filter_map(own).chain(&sides) {
-            if !step.referenced.iter().any(|known| known == there) {
-                step.columns.push((*own).to_owned());
-                step.referenced.push((*there).to_owned());
-            }
-        }
-        Some(step)
+        let step = Step::by(table, &sides, self.catalog.dbms);
+        let has_key = table.is_declared_unique(&step.referenced, self.catalog.dbms);
+        has_key.then_some(step)
     }
 
     fn references(&self) -> Vec<(TableName, ForeignKey)> {
@@ -1401,13 +1388,6 @@ fn note_of_list(list: &ValueList) -> String {
     };
     let parameter = &list.parameter;
     format!("one request for each of {named}{more}, passed as `{parameter}`")
-}
-
-/// This name, or with the first number behind it that makes it free.
-fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
-    let numbered = (2..).map(|number| format!("{name}_{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// Each path once, under its first name, and no two under one name. Notes the names that are left out: they are of a column that is there, or

@@ -24,7 +24,7 @@ use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_quer
 use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
-use crate::pricing::{MONTH, fetched};
+use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::workload::Statement;
 use crate::writes::Values;
 use crate::{said_values, seconds};
@@ -99,7 +99,7 @@ pub struct PricedRequest {
 
 impl PricedRequest {
     /// The table or the index, and how many requests that takes.
-    pub fn asked(&self) -> String {
+    pub fn request_text(&self) -> String {
         let place = self.index.as_deref().unwrap_or("the table");
         let first = times(self.requests.saturating_sub(self.fetches));
         match self.fetches {
@@ -449,7 +449,7 @@ impl<'d> Priced<'d> {
         let asked_for = |ask: &&Ask<'_>| !has_list && (pattern.filter.is_some() || is_chosen(ask));
         let times = of_statement.iter().filter(asked_for);
         let times = float(times.map(|ask| ask.requests).max().unwrap_or(1));
-        let units = ((bytes / 4096.0).ceil().max(1.0) * each).max(requests * each);
+        let units = (read_units(bytes) * each).max(requests * each);
         PricedRequest {
             index: pattern.index.as_ref().map(ToString::to_string),
             requests: rounded((requests + fetches * float(lists)) * times),
@@ -684,14 +684,13 @@ impl<'d> Priced<'d> {
     ) -> f64 {
         let is_new = new.is_some();
         let none = Values::new();
-        let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
         let changes = |name: &str| item.node(name).is_some_and(touched);
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
-        let each = units(self.bytes(item, None));
+        let each = write_units(self.bytes(item, None));
         let mut sum = if moves { 2.0 * each } else { each };
         for (index, share) in self.entries(item, scan, new.unwrap_or(&none)) {
-            let own = units(self.bytes(item, Some(index)));
+            let own = write_units(self.bytes(item, Some(index)));
             let mut held = item
                 .attributes
                 .iter()
@@ -738,11 +737,10 @@ impl<'d> Priced<'d> {
                 found
             })
         });
-        let units = |bytes: f64| (bytes / 1024.0).ceil().max(1.0);
-        let entries = entries.map(|(index, _)| units(self.bytes(item, Some(index))));
+        let entries = entries.map(|(index, _)| write_units(self.bytes(item, Some(index))));
         let entries = entries.fold(0.0, |sum, units| sum + units);
         if is_decided {
-            units(self.bytes(item, None)) + entries
+            write_units(self.bytes(item, None)) + entries
         } else {
             0.0
         }
@@ -928,8 +926,6 @@ fn column_name<'s>(scan: &'s Scan, value: &Placeholder) -> Option<&'s str> {
 fn filtered(bytes: f64, filter: &Filter) -> f64 {
     let count = |count: usize| float(whole(count));
     match filter {
-        Filter::Pad { digits, scale: 0 } | Filter::Desc { digits } => count(*digits),
-        Filter::Pad { digits, scale } => count(digits + 1 + scale),
         Filter::Truncate(most) => bytes.min(count(*most)),
         Filter::Hex => 2.0 * bytes,
         Filter::Base64 => 4.0 * (bytes / 3.0).ceil(),
@@ -937,7 +933,7 @@ fn filtered(bytes: f64, filter: &Filter) -> f64 {
         Filter::Date | Filter::Epoch => 10.0,
         Filter::EpochMs => 13.0,
         Filter::Shard(_) => 2.0,
-        _ => bytes,
+        other => other.width().map_or(bytes, count),
     }
 }
 
@@ -959,10 +955,9 @@ fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String]) -> bool {
     let mut is_found = true;
     node.visit(&mut |node| {
         is_found &= match node {
-            AttributeNode::Template(template) => template.placeholders().all(|one| {
-                matches!(one.filters.last(), Some(Filter::Shard(_)))
-                    || is_said(scan, one.place.column, columns)
-            }),
+            AttributeNode::Template(template) => template
+                .placeholders()
+                .all(|one| one.shards().is_some() || is_said(scan, one.place.column, columns)),
             AttributeNode::When { .. } => false,
             _ => true,
         };

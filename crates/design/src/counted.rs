@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{each_once, float, has_word};
+use dynafold_format::{each_once, float, free_name, has_word};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, SqlQuery, identifier, parametrized, table, write_statement};
 
@@ -66,11 +66,8 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
         {
             written.insert(&table.name);
         }
-        let numbered = (2..).map(|number| format!("{base}_{number}"));
-        let mut names = std::iter::once(base.clone()).chain(numbered);
-        let name = names
-            .find(|name| taken.insert(name.clone()))
-            .unwrap_or(base);
+        let name = free_name(&base, &|name| taken.contains(name));
+        taken.insert(name.clone());
         statements.push(Statement {
             name,
             rate: counts.seconds.map(|seconds| figure(float(calls) / seconds)),

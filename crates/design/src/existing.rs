@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::{Index, KeyAttribute, KeyType};
+use dynafold_format::text_if;
 use dynafold_mapping::model::{AttributeNode, Expired, ItemType, Model};
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::{Filter, Placeholder, Template, TemplatePart};
@@ -10,7 +11,7 @@ use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, 
 use dynafold_relational::scan::{Scan, ScanColumn};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, is_one_row};
-use crate::names::between;
+use crate::names::{between, compared};
 use crate::path::{Path, Step, is_loose};
 use crate::written::{Held, Item, escaped, in_case};
 
@@ -260,25 +261,9 @@ impl<'m> Whole<'m> {
             None => Vec::new(),
         };
         let parent = self.catalog.table(&found.table)?;
-        let theirs = |column: &String| found.on.iter().find(|pair| pair.theirs == *column);
-        // In the order of the parent's key, as reads have it.
-        let mut keys = parent.keys(self.catalog.dbms);
-        let key = keys.find(|key| key.columns.iter().all(|column| theirs(column).is_some()));
-        let first = key
-            .into_iter()
-            .flat_map(|key| key.columns)
-            .filter_map(theirs);
-        let mut step = Step {
-            columns: Vec::new(),
-            table: found.table.clone(),
-            referenced: Vec::new(),
-        };
-        for pair in first.chain(&found.on) {
-            if !step.referenced.contains(&pair.theirs) {
-                step.columns.push(pair.ours.clone());
-                step.referenced.push(pair.theirs.clone());
-            }
-        }
+        let pairs = found.on.iter();
+        let pairs: Vec<(&str, &str)> = pairs.map(|one| (&*one.ours, &*one.theirs)).collect();
+        let step = Step::by(parent, &pairs, self.catalog.dbms);
         steps.push(step);
         Some(steps)
     }
@@ -393,11 +378,8 @@ impl<'m> Whole<'m> {
             common.get(..end.unwrap_or(0)).unwrap_or_default()
         });
         if let Some(&(attribute, _)) = key.sort.first().filter(|_| !prefix.is_empty()) {
-            let prefix = quoted(&escaped(prefix));
-            text.push(format!(
-                "{}: {{ begins_with: {prefix} }}",
-                scalar(&attribute.name)
-            ));
+            let begins = compared("begins_with", &escaped(prefix));
+            text.push(format!("{}: {begins}", scalar(&attribute.name)));
         }
         Some(KeyCondition {
             index: name(key.index).map(str::to_owned),
@@ -535,14 +517,9 @@ impl<'m> Whole<'m> {
         begin: &str,
         rest: &'m [TemplatePart],
     ) -> Option<String> {
-        let begins = |text: &str| format!("{{ begins_with: {} }}", quoted(text));
         let Some(range) = &ask.range else {
-            let nothing = String::new();
-            return Some(if begin.is_empty() {
-                nothing
-            } else {
-                begins(begin)
-            });
+            let is_open = !begin.is_empty();
+            return Some(text_if(is_open, compared("begins_with", begin)));
         };
         let (TemplatePart::Value(value), behind) = rest.split_first()? else {
             return None;
@@ -561,9 +538,8 @@ impl<'m> Whole<'m> {
         let text = |name: &str| format!("{begin}{{{name}{filters}}}");
         if let Some(name) = &range.prefix {
             let is_text = filters.is_empty() && value.escape.is_none();
-            return is_text.then(|| begins(&text(name)));
+            return is_text.then(|| compared("begins_with", &text(name)));
         }
-        let one = |sign: &str, text: &str| format!("{{ {sign}: {} }}", quoted(text));
         // Behind a value that the key goes on after, the sign above the one that ends it is above all items with that value.
         let end = match behind.first() {
             None => String::new(),
@@ -583,10 +559,10 @@ impl<'m> Whole<'m> {
         Some(match (low, high) {
             (Some((low, true)), Some((high, true))) => between(&low, &high),
             (Some((low, is_in)), None) if begin.is_empty() => {
-                one(if is_in { "ge" } else { "gt" }, &low)
+                compared(if is_in { "ge" } else { "gt" }, &low)
             }
             (None, Some((high, is_in))) if begin.is_empty() => {
-                one(if is_in { "le" } else { "lt" }, &high)
+                compared(if is_in { "le" } else { "lt" }, &high)
             }
             (Some((low, true)), None) => between(&low, &after(begin)?),
             (None, Some((high, true))) => between(begin, &high),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dynafold_format::{joined, rounded};
 use dynafold_mapping::Described;
 use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table, TableName};
-use dynafold_sql::{WriteKind, identifier};
+use dynafold_sql::{WriteKind, identifier, table_reference};
 
 use crate::ask::{Ask, Figure, FigureQuery, Note, TOTAL, ask, figure_query};
 use crate::facts::{Facts, rows};
@@ -102,15 +102,7 @@ impl Figures {
         let Some((name, query)) = self.queries.get(&statement.name) else {
             return Vec::new();
         };
-        let own = identifier(&name.name, catalog.dbms);
-        let own = if catalog
-            .find(&name.name)
-            .is_some_and(|found| found.name == *name)
-        {
-            own
-        } else {
-            format!("{}.{own}", identifier(&name.schema, catalog.dbms))
-        };
+        let own = table_reference(catalog, name);
         let [before, behind] = &query.over;
         let mut asks =
             ask(&format!("{before}{own}{behind}"), catalog, observed).unwrap_or_default();

@@ -1,11 +1,11 @@
 //! Without a workload: what a schema's keys and foreign keys let one expect to be asked.
 
-use dynafold_format::joined;
+use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
 use crate::owner::is_audit;
 use crate::workload::Statement;
-use dynafold_sql::identifier;
+use dynafold_sql::{identifier, table_reference};
 
 /// A read by key of each table, of the children of each parent, and by each unique key.
 pub fn guess(catalog: &Catalog) -> Vec<Statement> {
@@ -19,23 +19,20 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
             // A name that a shell takes without quotes.
             let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
             let guessed = Some((table.name.clone(), columns.to_vec()));
-            let numbered = (2..).map(|number| format!("{name}_{number}"));
-            for name in std::iter::once(name.clone()).chain(numbered) {
-                match found.iter().find(|known| known.name == name) {
-                    None => {
-                        found.push(Statement {
-                            name,
-                            about,
-                            sql: sql(catalog, table, columns, order),
-                            guessed,
-                            ..Statement::default()
-                        });
-                        break;
-                    }
-                    Some(known) if known.guessed == guessed => break,
-                    // A table of another schema has it.
-                    Some(_) => {}
-                }
+            // A table of another schema may have it.
+            let is_taken = |name: &str| {
+                let mut known = found.iter().filter(|known| known.name == name);
+                known.any(|known| known.guessed != guessed)
+            };
+            let name = free_name(&name, &is_taken);
+            if found.iter().all(|known| known.name != name) {
+                found.push(Statement {
+                    name,
+                    about,
+                    sql: sql(catalog, table, columns, order),
+                    guessed,
+                    ..Statement::default()
+                });
             }
         };
         let key = table.row_key();
@@ -110,34 +107,27 @@ fn order(catalog: &Catalog, table: &Table, key: &[String]) -> String {
                 .iter()
                 .filter(|name| **name != column(&time.name))
                 .map(|name| format!("{name} DESC"));
-            let terms: Vec<String> = std::iter::once(format!("{} DESC", column(&time.name)))
-                .chain(rest)
-                .collect();
-            terms.join(", ")
+            let time = format!("{} DESC", column(&time.name));
+            joined(std::iter::once(time).chain(rest), ", ")
         }
         _ => key.join(", "),
     }
 }
 
 fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> String {
-    let dbms = catalog.dbms;
-    let name = identifier(&table.name.name, dbms);
-    let is_found = catalog
-        .find(&table.name.name)
-        .is_some_and(|found| found.name == table.name);
-    let name = if is_found {
-        name
-    } else {
-        format!("{}.{name}", identifier(&table.name.schema, dbms))
-    };
+    let name = table_reference(catalog, &table.name);
     let parameter = |column: &str| {
         let plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let is_odd = plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit());
         if is_odd { format!("_{plain}") } else { plain }
     };
-    let each = columns
-        .iter()
-        .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
+    let each = columns.iter().map(|column| {
+        format!(
+            "{} = :{}",
+            identifier(column, catalog.dbms),
+            parameter(column)
+        )
+    });
     let conditions = joined(each, " AND ");
     let order = if order.is_empty() {
         String::new()

@@ -38,13 +38,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::MAX_GLOBAL_INDEXES;
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
-use dynafold_format::{count, float, joined, rounded, whole};
+use dynafold_format::{count, float, joined, rounded};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
 use dynafold_relational::scan::ScanColumn;
-use dynafold_sql::{WriteKind, WriteStatement, identifier, table, write_statement};
+use dynafold_sql::{
+    WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
+};
 
 use ask::{Ask, Note, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
@@ -59,7 +61,7 @@ pub use observed::{ColumnSample, Observed};
 pub use pins::{Expires, Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
 use pricing::Pricing;
 pub use report::{
-    Alternative, IndexReport, ReadReport, Report, ServedRead, Sum, Warning, WriteReport,
+    Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,
 };
 use seconds::Referring;
 use splits::Large;
@@ -480,16 +482,13 @@ fn proposal(
         |statement: &Statement| searches.iter().any(|(one, _)| std::ptr::eq(one, statement));
     not_chosen.retain(|(statement, _)| !is_search(statement));
     unserved.extend(not_chosen);
-    let is_used = |structure: &usize| placed.iter().any(|one| one.0.structure == *structure);
+    let is_used = |structure: &usize| placed.iter().any(|read| read.structure == *structure);
     let mut slots = solution.slots.clone();
     slots.retain(|structure, _| is_used(structure));
-    let asks = placed
-        .iter()
-        .map(|(placed, ..)| (placed.structure, placed.ask));
+    let asks = placed.iter().map(|read| (read.structure, read.ask));
     let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
     let (found, placed): (Vec<_>, Vec<_>) =
-        (placed.into_iter()).partition(|(_, statement, _)| is_search(statement));
-    let found: Vec<Placed<'_, '_>> = found.into_iter().map(|(found, ..)| found).collect();
+        (placed.into_iter()).partition(|read| is_search(read.statement));
     // Of the figures those that somebody asks for.
     let catalog = &figures.only_used(catalog, &structures, &slots);
     let stored: Vec<&Table> = catalog
@@ -509,7 +508,6 @@ fn proposal(
         reads.get(..asked).unwrap_or_default(),
         &solution,
     );
-    let reads: Vec<Placed<'_, '_>> = placed.iter().map(|(placed, ..)| *placed).collect();
     let writing = Writing {
         catalog,
         pins: &limits.pins,
@@ -517,7 +515,7 @@ fn proposal(
         names: &names,
         structures: &structures,
         slots: &slots,
-        reads: &reads,
+        reads: &placed,
         found: &found,
         header: header(catalog, is_guessed),
         not_served: &not_served,
@@ -531,8 +529,8 @@ fn proposal(
     let (mapping, projected) = writing.mapping();
     let described = figures.described(catalog);
     let observed = &limits.observed;
-    let (priced, sizes, fault) = match modelled(&mapping, &of_rows, &described) {
-        Ok((model, sizes)) => {
+    let (priced, sizes, fault) = match modelled(&mapping, &|_| None, &of_rows, &described) {
+        Ok((model, sizes, _)) => {
             let priced = price("", &of_rows, &model, &statements, prices, observed);
             (priced, sizes, None)
         }
@@ -609,41 +607,47 @@ fn proposal(
 
 /// The reads that cost more in an index than they would if it held what they need alone, those that pay the most first.
 fn shared(
-    placed: &[(Placed<'_, '_>, &Statement, Way)],
+    placed: &[Placed<'_, '_>],
     slots: &BTreeMap<usize, usize>,
     priced: &PricedMapping,
 ) -> Vec<String> {
-    let more = placed.iter().filter_map(|(read, statement, way)| {
+    let more = placed.iter().filter_map(|read| {
         let is_index = slots.get(&read.structure).is_some_and(|slot| *slot > 0);
         let alike = placed
             .iter()
-            .filter(|(other, ..)| other.structure == read.structure);
+            .filter(|other| other.structure == read.structure);
         let mut reads = priced.reads.iter();
-        let own = reads.find(|one| one.name == statement.name)?;
-        let more = own.served.as_ref()?.usd_month - way.cost;
-        (is_index && alike.count() > 1 && more > OTHER).then_some((more, &statement.name))
+        let own = reads.find(|one| one.name == read.name())?;
+        let more = own.served.as_ref()?.usd_month - read.cost;
+        (is_index && alike.count() > 1 && more > OTHER).then_some((more, read.name()))
     });
-    let mut more: Vec<(f64, &String)> = more.collect();
+    let mut more: Vec<(f64, &str)> = more.collect();
     more.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    more.into_iter().map(|(_, name)| name.clone()).collect()
+    more.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// The model of a proposal's text, and how large its items can be; else what is wrong with it.
+/// The model of a mapping's text, how large its items can be, and what is said of it; else the first error.
 fn modelled(
     text: &str,
+    variables: &dyn Fn(&str) -> Option<String>,
     catalog: &Catalog,
     described: &Described,
-) -> Result<(Model, Vec<SizeProof>), String> {
-    let (raw, faults) = Raw::read(text, &|_| None);
-    let mut diagnostics = faults.clone();
-    let model = raw.and_then(|raw| {
-        let resolution = resolve(&raw, faults, catalog, described);
-        diagnostics = resolution.diagnostics;
-        Some((resolution.model?, resolution.proofs?.sizes))
-    });
-    let is_error = |one: &Diagnostic| one.severity() == Severity::Error;
-    let error = || diagnostics.iter().find(|one| is_error(one));
-    model.ok_or_else(|| error().map_or_else(String::new, |one| one.message.clone()))
+) -> Result<(Model, Vec<SizeProof>, Vec<Diagnostic>), String> {
+    let (raw, faults) = Raw::read(text, variables);
+    let (found, diagnostics) = match raw {
+        Some(raw) => {
+            let resolution = resolve(&raw, faults, catalog, described);
+            let found = resolution.model.zip(resolution.proofs);
+            (found, resolution.diagnostics)
+        }
+        None => (None, faults),
+    };
+    let Some((model, proofs)) = found else {
+        let mut diagnostics = diagnostics.into_iter();
+        let error = diagnostics.find(|one| one.severity() == Severity::Error);
+        return Err(error.map_or_else(String::new, |error| error.message));
+    };
+    Ok((model, proofs.sizes, diagnostics))
 }
 
 /// Adds the references that statements join by and the schema does not declare: gives them in words.
@@ -781,10 +785,7 @@ fn placed_reads<'d, 'w, 'c>(
     ways: &[Vec<Way>],
     solution: &Solution,
     limits: &Limits,
-) -> (
-    Vec<(Placed<'d, 'c>, &'w Statement, Way)>,
-    Vec<UnservedRead<'w>>,
-) {
+) -> (Vec<Placed<'d, 'c>>, Vec<UnservedRead<'w>>) {
     let mut placed = Vec::new();
     let mut not_chosen = Vec::new();
     for ((read, ways), choice) in reads.iter().zip(ways).zip(&solution.reads) {
@@ -803,11 +804,14 @@ fn placed_reads<'d, 'w, 'c>(
         let Some(ask) = read.asks.get(way.ask) else {
             continue;
         };
-        placed.push((
-            Placed::of(read.statement, ask, (way.structure, way.part)),
-            read.statement,
-            way.clone(),
-        ));
+        placed.push(Placed {
+            statement: read.statement,
+            ask,
+            structure: way.structure,
+            part: way.part,
+            cost: way.cost,
+            is_consistent: way.is_consistent,
+        });
     }
     (placed, not_chosen)
 }
@@ -1003,17 +1007,6 @@ fn with_folded<'c>(ask: &Ask<'c>, reads: &[Read<'_, '_>]) -> Option<Ask<'c>> {
     (found.equal.len() > ask.equal.len()).then_some(found)
 }
 
-/// A table as a query names it.
-fn in_schema(catalog: &Catalog, table: &Table) -> String {
-    let name = |name: &str| identifier(name, catalog.dbms);
-    let own = name(&table.name.name);
-    if catalog.search_path.contains(&table.name.schema) {
-        own
-    } else {
-        format!("{}.{own}", name(&table.name.schema))
-    }
-}
-
 /// The query of a table's rows with these values.
 fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> String {
     let name = |name: &str| identifier(name, catalog.dbms);
@@ -1022,7 +1015,7 @@ fn by_columns(catalog: &Catalog, table: &Table, columns: &BTreeSet<&String>) -> 
     format!(
         "SELECT {} FROM {} WHERE {}",
         joined(columns.iter().map(|column| name(column)), ", "),
-        in_schema(catalog, table),
+        table_reference(catalog, &table.name),
         joined(conditions, " AND ")
     )
 }
@@ -1760,7 +1753,6 @@ fn alternatives(
         Alternative {
             indexes,
             usd_month: (unserved.is_empty() && left.is_empty()).then_some(cost - least),
-            not_served: whole(unserved.len()),
             unserved,
             not_consistent,
         }
@@ -1835,6 +1827,21 @@ mod tests {
         "INSERT INTO \"Order Details\" (no) VALUES (:no)",
         "UPDATE \"Order Details\" SET total = :t WHERE \"Order ID\" = :o AND no = :no",
     ];
+
+    #[test]
+    fn the_rows_of_a_write_are_searched_in_its_own_table_behind_another_one_that_is_called_the_same()
+     {
+        let mut catalog = shop();
+        let mut other = catalog.find("users").unwrap().clone();
+        other.name.schema = "later".to_owned();
+        catalog.search_path.push("later".to_owned());
+        catalog.tables.push(other.clone());
+        let id = "id".to_owned();
+        assert_eq!(
+            by_columns(&catalog, &other, &BTreeSet::from([&id])),
+            r#"SELECT "id" FROM later.users WHERE "id" = :p1"#
+        );
+    }
 
     #[test]
     fn of_real_candidates_no_choice_is_cheaper_than_the_one_that_is_found() {

@@ -1,5 +1,6 @@
 //! What a mapping calls its parts: the table, its keys, item types; and how keys, ranges and tables are written.
 
+use dynafold_format::free_name;
 use dynafold_mapping::scalar::quoted;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Table, TableName, TypeFamily};
 
@@ -29,21 +30,18 @@ impl MappingNames {
         };
         let mut item_types: Vec<(TableName, String)> = Vec::new();
         // Tables that a bare name finds come first: theirs are the names that people know them by.
-        let is_found = |table: &&&Table| catalog.find(&table.name.name) == Some(**table);
+        let is_found = |table: &&&Table| catalog.finds(&table.name);
         let (found, others): (Vec<&Table>, Vec<&Table>) =
             tables.iter().partition(|table| is_found(table));
         for table in found.into_iter().chain(others) {
             let plain = upper(&table.name.name);
             let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
-            let mut name = plain.clone();
-            if taken(&name) {
-                name = upper(&catalog.display_name(&table.name));
-            }
-            let mut number = 2;
-            while taken(&name) {
-                name = format!("{plain}_{number}");
-                number += 1;
-            }
+            let whole = upper(&catalog.display_name(&table.name));
+            let name = if taken(&plain) && !taken(&whole) {
+                whole
+            } else {
+                free_name(&plain, &taken)
+            };
             item_types.push((table.name.clone(), name));
         }
         Self {
@@ -123,6 +121,11 @@ pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
     }
 }
 
+/// What is asked of a sort key by an operator with one value.
+pub(crate) fn compared(operator: &str, value: &str) -> String {
+    format!("{{ {operator}: {} }}", quoted(value))
+}
+
 /// A range of a sort key, bounds included.
 pub(crate) fn between(low: &str, high: &str) -> String {
     format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
@@ -130,10 +133,7 @@ pub(crate) fn between(low: &str, high: &str) -> String {
 
 /// A table's name as `from` takes it.
 pub(crate) fn written_name(catalog: &Catalog, name: &TableName) -> String {
-    if catalog
-        .find(&name.name)
-        .is_some_and(|found| &found.name == name)
-    {
+    if catalog.finds(name) {
         return name.name.clone();
     }
     let part = |text: &str| {

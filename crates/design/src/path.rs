@@ -23,6 +23,27 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// The step to a parent by pairs of columns that hold the two together, the child's first: a key in its order, and what is
+    /// equal besides.
+    pub(crate) fn by(parent: &Table, pairs: &[(&str, &str)], dbms: Dbms) -> Self {
+        let own = |column: &String| pairs.iter().find(|(_, there)| there == column);
+        let mut keys = parent.keys(dbms);
+        let key = keys.find(|key| key.columns.iter().all(|column| own(column).is_some()));
+        let of_key = key.into_iter().flat_map(|key| key.columns);
+        let mut step = Self {
+            columns: Vec::new(),
+            table: parent.name.clone(),
+            referenced: Vec::new(),
+        };
+        for (own, there) in of_key.filter_map(own).chain(pairs) {
+            if !step.referenced.iter().any(|known| known == there) {
+                step.columns.push((*own).to_owned());
+                step.referenced.push((*there).to_owned());
+            }
+        }
+        step
+    }
+
     /// Whether the database sees to it that a row's reference leads to a parent.
     pub(crate) fn is_enforced(&self, child: &Table, catalog: &Catalog) -> bool {
         let key = self.foreign_key(child);

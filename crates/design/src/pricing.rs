@@ -46,9 +46,19 @@ const KEYS: f64 = 100.0;
 /// Bytes of items that one `BatchGetItem` answers with.
 const ANSWER: f64 = 16_777_216.0;
 
+/// Units of a consistent read of so many bytes: one for each 4 KiB begun.
+pub(crate) fn read_units(bytes: f64) -> f64 {
+    (bytes / 4096.0).ceil().max(1.0)
+}
+
+/// Units of a write of an item or an entry of so many bytes: one for each KiB begun.
+pub(crate) fn write_units(bytes: f64) -> f64 {
+    (bytes / 1024.0).ceil().max(1.0)
+}
+
 /// Read units of so many items that are read by their keys, each rounded up by itself, and the requests that this takes.
 pub(crate) fn fetched(items: f64, bytes: f64) -> (f64, f64) {
-    let units = items * (bytes / 4096.0).ceil().max(1.0) * 0.5;
+    let units = items * read_units(bytes) * 0.5;
     let requests = (items / KEYS).max(items * bytes / ANSWER).ceil().max(1.0);
     (units, requests)
 }
@@ -107,7 +117,7 @@ impl Pricing<'_> {
     ) -> f64 {
         let bytes = self.read_bytes(ask, in_index, others);
         let each = if strong { 1.0 } else { 0.5 };
-        (bytes / 4096.0).ceil().max(1.0) * each
+        read_units(bytes) * each
     }
 
     pub(crate) fn read(
@@ -133,7 +143,7 @@ impl Pricing<'_> {
     /// US dollars a month where each request reads all items of a table, as a Scan does.
     pub(crate) fn scan(&self, statement: &Statement, table: &Table) -> f64 {
         let bytes = facts::rows(table) * self.facts.item(table);
-        self.usd_reads((bytes / 4096.0).ceil() * 0.5 * Self::rate(statement)) + APART
+        self.usd_reads(read_units(bytes) * 0.5 * Self::rate(statement)) + APART
     }
 
     /// US dollars a month for so many read units a second.
@@ -279,7 +289,7 @@ impl Pricing<'_> {
             } else {
                 self.facts.entry(table, paths.iter().copied())
             };
-            let units = (bytes / 1024.0).ceil().max(1.0);
+            let units = write_units(bytes);
             let stored = (bytes - self.facts.entry(table, std::iter::empty())).max(0.0);
             let stored = self.prices.storage(facts::rows(table) * share * stored);
             if let Some(stored) = stored.filter(|stored| *stored > 0.0) {
@@ -355,9 +365,7 @@ impl Pricing<'_> {
             .iter()
             .filter(|column| is_needed(&column.name));
         let own = columns.map(|column| self.facts.attribute(&path::Path::own(&column.name), table));
-        let units = ((own.sum::<f64>() + 120.0 + copies) / 1024.0)
-            .ceil()
-            .max(1.0);
+        let units = write_units(own.sum::<f64>() + 120.0 + copies);
         let share = self.share(structure, part);
         match write.kind {
             WriteKind::Insert => units * self.entering(structure, part, write),
@@ -535,9 +543,9 @@ impl Pricing<'_> {
         }
     }
 
-    /// Write units of one item: one for each KB.
+    /// Write units of one item.
     pub(crate) fn write_units(&self, table: &Table) -> f64 {
-        (self.facts.item(table) / 1024.0).ceil().max(1.0)
+        write_units(self.facts.item(table))
     }
 }
 

@@ -10,7 +10,6 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
 
-use crate::Way;
 use crate::ask::Unserved;
 use crate::choose::{INCONSISTENT, Solution};
 use crate::compare::{PricedMapping, times};
@@ -33,7 +32,7 @@ pub struct Report {
     /// The indexes.
     pub indexes: Vec<IndexReport>,
     /// What it costs a month in US dollars, on demand, and how it comes about.
-    pub sum: Sum,
+    pub sum: MonthlyCost,
     /// Fewer indexes, and what they would cost or leave unserved.
     pub alternatives: Vec<Alternative>,
     /// How much cheaper another of the choices that the search considered may be at most by its estimates, stated prices included, in
@@ -50,12 +49,11 @@ pub struct Report {
     pub fault: Option<String>,
 }
 
-/// What a person has to decide; as JSON the text that people read.
+/// What a person has to decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
 pub struct Warning {
     kind: String,
-    /// The statements, tables or columns that are concerned.
+    /// The statements, tables or columns that are concerned; none where it is of the whole workload.
     concerned: Vec<String>,
     why: String,
 }
@@ -92,7 +90,6 @@ pub struct ServedRead {
     /// How many requests.
     pub requests: u64,
     /// Those of them that then read items by the keys that the index has given, or parents by the references in the answer.
-    #[serde(default)]
     pub fetches: u64,
     /// About how many items it finds.
     pub found: f64,
@@ -136,7 +133,7 @@ pub struct IndexReport {
 
 /// US dollars a month.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Sum {
+pub struct MonthlyCost {
     /// Reads.
     pub reads: f64,
     /// Writes, those of the indexes included, and copies that are kept up to date.
@@ -154,10 +151,7 @@ pub struct Alternative {
     pub indexes: usize,
     /// What it would cost by the search, the difference of stated prices included; `None` where it leaves reads unserved.
     pub usd_month: Option<f64>,
-    /// Reads that it does not serve.
-    pub not_served: u64,
-    /// Their names.
-    #[serde(default)]
+    /// The names of the reads that it does not serve.
     pub unserved: Vec<String>,
     /// Reads that ask for consistency and do not get it.
     pub not_consistent: u64,
@@ -212,7 +206,7 @@ impl Warning {
     }
 
     /// As far as it concerns one statement.
-    fn only(mut self, statement: &str) -> Option<Self> {
+    fn for_statement(mut self, statement: &str) -> Option<Self> {
         let is_named = |one: &String| {
             one.match_indices(statement).any(|(at, _)| {
                 let before = one.get(..at).and_then(|before| before.chars().next_back());
@@ -230,7 +224,7 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.concerned.is_empty() {
-            return f.write_str(&self.kind);
+            return write!(f, "{}: {}", self.kind, self.why);
         }
         let mut concerned = self.concerned.iter();
         let separator = if concerned.any(|one| one.contains(", ")) {
@@ -243,21 +237,9 @@ impl fmt::Display for Warning {
     }
 }
 
-impl From<String> for Warning {
-    fn from(text: String) -> Self {
-        Self::new(&text, Vec::new(), "")
-    }
-}
-
-impl From<Warning> for String {
-    fn from(warning: Warning) -> Self {
-        warning.to_string()
-    }
-}
-
 impl Report {
     /// What it says of one statement.
-    pub fn only(mut self, statement: &str) -> Self {
+    pub fn for_statement(mut self, statement: &str) -> Self {
         self.reads.retain(|read| read.name == statement);
         self.writes.retain(|write| write.name == statement);
         let is_its = |read: &String| *read == statement;
@@ -270,7 +252,7 @@ impl Report {
         }
         let warnings = self.warnings.into_iter();
         self.warnings = warnings
-            .filter_map(|warning| warning.only(statement))
+            .filter_map(|warning| warning.for_statement(statement))
             .collect();
         let begins = format!("{statement}: ");
         self.not_guessed.retain(|read| read.starts_with(&begins));
@@ -279,7 +261,7 @@ impl Report {
         let served = self.reads.iter().filter_map(|read| read.served.as_ref());
         let reads: f64 = served.map(|served| served.usd_month).sum();
         let writes: f64 = self.writes.iter().map(|write| write.usd_month).sum();
-        self.sum = Sum {
+        self.sum = MonthlyCost {
             reads,
             writes,
             storage: 0.0,
@@ -294,7 +276,7 @@ impl Report {
     }
 
     /// A line for a mapping with an error.
-    pub fn faulty(&self) -> Option<String> {
+    pub fn fault_text(&self) -> Option<String> {
         let fault = self.fault.as_ref()?;
         Some(format!(
             "`check` refuses the proposed mapping, so that nothing is priced: {fault}"
@@ -302,7 +284,7 @@ impl Report {
     }
 
     /// How much better another design may be.
-    pub fn bound(&self) -> String {
+    pub fn search_gap_text(&self) -> String {
         if self.gap_usd_month >= INCONSISTENT {
             "the search was cut short: another of the choices that it considers may serve more reads, or more of them consistently".to_owned()
         } else if self.gap_usd_month > 0.0 {
@@ -330,7 +312,7 @@ impl Report {
 
 impl Alternative {
     /// Why it was not chosen.
-    pub fn why_lost(&self) -> String {
+    pub fn rejection_text(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
                 "about {} USD a month by the search's estimates, in which each index that it saves counts as a saving of 1 USD; `--max-indexes {}` searches again and prices that mapping",
@@ -339,10 +321,9 @@ impl Alternative {
             ),
             None => format!(
                 "the search found no place for {}",
-                counted(self.not_served, "read")
+                counted(self.unserved.len(), "read")
             ),
         };
-        // A report of an earlier version does not name them.
         if !self.unserved.is_empty() {
             said.push_str(&format!(" ({})", self.unserved.join(", ")));
         }
@@ -358,7 +339,7 @@ impl Alternative {
 
 impl ServedRead {
     /// The requests, and where they are asked.
-    pub fn asked(&self) -> String {
+    pub fn request_text(&self) -> String {
         let place = self.index.as_deref().unwrap_or("the table");
         let first = times(self.requests.saturating_sub(self.fetches));
         let asked = format!("{first}{} on {place}", self.request);
@@ -371,11 +352,11 @@ impl ServedRead {
 
 impl ReadReport {
     /// What a table of those that are served says: name, request, item types, rate, items, read units, price.
-    pub fn cells(&self) -> Option<[String; 7]> {
+    pub fn table_row(&self) -> Option<[String; 7]> {
         let served = self.served.as_ref()?;
         Some([
             self.name.clone(),
-            served.asked(),
+            served.request_text(),
             served.items.join(", "),
             rate(self.rate),
             figure(served.found),
@@ -394,7 +375,7 @@ impl ReadReport {
 
 impl WriteReport {
     /// What a table says: name, statement, item type, rate, write units, price.
-    pub fn cells(&self) -> [String; 6] {
+    pub fn table_row(&self) -> [String; 6] {
         [
             self.name.clone(),
             self.kind.to_string(),
@@ -424,7 +405,7 @@ pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
 }
 
 /// What a report is made of.
-pub(crate) struct Material<'m, 'w, 'c> {
+pub(crate) struct Material<'m, 'c> {
     pub(crate) catalog: &'c Catalog,
     pub(crate) names: &'m MappingNames,
     /// Which items expire, and by which column.
@@ -433,7 +414,7 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) pricing: &'m Pricing<'m>,
     pub(crate) structures: &'m [Structure<'c>],
     pub(crate) slots: &'m BTreeMap<usize, usize>,
-    pub(crate) placed: &'m [(Placed<'m, 'c>, &'w Statement, Way)],
+    pub(crate) placed: &'m [Placed<'m, 'c>],
     /// What finds the rows of writes.
     pub(crate) found: &'m [Placed<'m, 'c>],
     pub(crate) projected: &'m Projected,
@@ -441,8 +422,8 @@ pub(crate) struct Material<'m, 'w, 'c> {
     pub(crate) priced: &'m PricedMapping,
     /// How large its items can be.
     pub(crate) sizes: &'m [SizeProof],
-    pub(crate) unserved: &'m [(&'w Statement, Unserved)],
-    pub(crate) written: &'m [(&'w Statement, &'c Table, WriteKind)],
+    pub(crate) unserved: &'m [(&'m Statement, Unserved)],
+    pub(crate) written: &'m [(&'m Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,
     pub(crate) alternatives: Vec<Alternative>,
     /// The columns that stand before a delimiter and hold it.
@@ -453,12 +434,12 @@ pub(crate) struct Material<'m, 'w, 'c> {
 }
 
 pub(crate) fn report(
-    material: &Material<'_, '_, '_>,
+    material: &Material<'_, '_>,
     warnings: Vec<Warning>,
     fault: Option<String>,
 ) -> Report {
     let priced = material.priced;
-    let sum = Sum {
+    let sum = MonthlyCost {
         reads: priced.usd_reads,
         writes: priced.usd_writes,
         storage: priced.usd_storage,
@@ -468,7 +449,7 @@ pub(crate) fn report(
     let served = material
         .placed
         .iter()
-        .filter(|one| one.1.second_of.is_none());
+        .filter(|one| one.statement.second_of.is_none());
     let mut reads: Vec<ReadReport> = served.map(|one| read_report(material, one)).collect();
     for (statement, why) in material.unserved {
         reads.push(ReadReport {
@@ -516,17 +497,16 @@ pub(crate) fn report(
 }
 
 /// A read that is served.
-fn read_report<'w>(
-    material: &Material<'_, 'w, '_>,
-    (placed, statement, way): &(Placed<'_, '_>, &'w Statement, Way),
-) -> ReadReport {
+fn read_report(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> ReadReport {
     let pricing = material.pricing;
-    let ask = placed.ask;
+    let Placed { statement, ask, .. } = *placed;
     let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
     let mut priced = material.priced.reads.iter();
     let priced = priced.find(|read| read.name == statement.name);
     let priced = priced.and_then(|read| read.served.as_ref());
-    let consistent = statement.strong.then_some(slot == 0 && way.is_consistent);
+    let consistent = statement
+        .strong
+        .then_some(slot == 0 && placed.is_consistent);
     let mut found = pricing.facts.found(ask) * float(ask.items_of_row());
     for child in &ask.children {
         found += rows(child.table) / rows(ask.root);
@@ -560,7 +540,7 @@ fn read_report<'w>(
 
 /// A statement that writes.
 fn write_report(
-    material: &Material<'_, '_, '_>,
+    material: &Material<'_, '_>,
     (statement, table, kind): &(&Statement, &Table, WriteKind),
 ) -> WriteReport {
     let mut priced = material.priced.writes.iter();
@@ -580,7 +560,7 @@ fn write_report(
 }
 
 /// Whether a read gives the whole key of one item.
-fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bool {
+fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
     let part = material
         .structures
         .get(placed.structure)
@@ -596,7 +576,7 @@ fn has_whole_key(material: &Material<'_, '_, '_>, placed: &Placed<'_, '_>) -> bo
         })
 }
 
-fn indexes(material: &Material<'_, '_, '_>) -> Vec<IndexReport> {
+fn indexes(material: &Material<'_, '_>) -> Vec<IndexReport> {
     let most = material.slots.values().max().copied().unwrap_or(0);
     let index = |slot: usize| {
         let here = material
@@ -614,13 +594,12 @@ fn indexes(material: &Material<'_, '_, '_>) -> Vec<IndexReport> {
             .collect();
         items.sort();
         items.dedup();
-        let reads = material.placed.iter().map(|(placed, ..)| placed);
-        let reads = reads.chain(material.found);
+        let reads = material.placed.iter().chain(material.found);
         let reads = reads.filter(|placed| here.contains(&placed.structure));
         IndexReport {
             name: format!("GSI{slot}"),
             items,
-            reads: reads.map(|placed| placed.name.to_owned()).collect(),
+            reads: reads.map(|placed| placed.name().to_owned()).collect(),
         }
     };
     (1..=most).map(index).collect()

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use dynafold_format::joined;
 use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
-use dynafold_sql::identifier;
+use dynafold_sql::{identifier, table_reference};
 
+use crate::Read;
 use crate::ask::{Ask, referring};
 use crate::facts::Facts;
 use crate::observed::Observed;
 use crate::pricing::Pricing;
 use crate::traps::CopiedColumns;
 use crate::workload::Statement;
-use crate::{Read, in_schema};
 
 /// US dollars a month that second requests have to save: an answer takes the time of two requests.
 pub(crate) const SAVED: f64 = 25.0;
@@ -198,7 +198,7 @@ fn by_key<'a>(
     format!(
         "SELECT {} FROM {} WHERE {}",
         joined(key.iter().chain(further).map(name), ", "),
-        in_schema(catalog, table),
+        table_reference(catalog, &table.name),
         joined(conditions, " AND ")
     )
 }

@@ -13,7 +13,7 @@ use crate::ask::{Ask, ChildAsk, Filter, Twin, by_filter, is_one_row, limit_is_am
 use crate::facts::Facts;
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
-use crate::pricing::{IN_A_ROW, MONTH, Pricing};
+use crate::pricing::{IN_A_ROW, MONTH, Pricing, write_units};
 use crate::writes::Writes;
 use crate::{MANY, Read};
 
@@ -251,7 +251,7 @@ fn pays_as_twin(
     let bytes = large
         .iter()
         .map(|column| facts.attribute(&Path::own(column), ask.root));
-    let units = (bytes.sum::<f64>() / 1024.0).ceil();
+    let units = write_units(bytes.sum());
     let more = (1.0 + facts.answered(ask)) * 0.5 * Pricing::rate(read.statement);
     let more = prices.reads(more * MONTH).unwrap_or_default() + IN_A_ROW;
     prices.writes(saved * units * MONTH).unwrap_or_default() > more

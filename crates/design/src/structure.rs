@@ -137,6 +137,17 @@ impl Part<'_> {
 }
 
 impl<'c> Structure<'c> {
+    /// One of all items, and for several reads.
+    pub(crate) fn of_parts(parts: Vec<Part<'c>>) -> Self {
+        Self {
+            parts,
+            when: Vec::new(),
+            named: None,
+            shards: 1,
+            is_twin: false,
+        }
+    }
+
     /// Whether it is a parent with its children.
     pub(crate) fn is_collection(&self) -> bool {
         self.parts.len() > 1 && !self.is_twin
@@ -433,13 +444,7 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             is_ended,
         });
     }
-    Structure {
-        parts,
-        when: Vec::new(),
-        named: None,
-        shards: 1,
-        is_twin: false,
-    }
+    Structure::of_parts(parts)
 }
 
 /// The children of a read's collection, as it has them.

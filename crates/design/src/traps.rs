@@ -18,7 +18,7 @@ use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
 use crate::path::Path;
-use crate::pricing::{MONTH, Pricing, is_moved};
+use crate::pricing::{MONTH, Pricing, is_moved, read_units, write_units};
 use crate::report::{DELIMITER, Material, Warning};
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
@@ -63,7 +63,7 @@ pub(crate) struct Found {
 }
 
 /// All of a design's, and what may well be otherwise.
-pub(crate) fn traps(material: &Material<'_, '_, '_>) -> (Vec<Warning>, Found) {
+pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     let lines = &mut Lines::default();
     contention(material, lines);
     hot_keys(material, lines);
@@ -110,6 +110,11 @@ impl Lines {
             self.0.push(Warning::new(kind, concerned, why));
         }
     }
+
+    /// Adds a line that is of the whole workload.
+    fn of_all(&mut self, kind: &str, why: &str) {
+        self.0.push(Warning::new(kind, Vec::new(), why));
+    }
 }
 
 /// A statement with what is said of it.
@@ -136,8 +141,8 @@ fn about(number: f64) -> String {
 }
 
 /// A read that is served: how, and by which part of which structure.
-struct Served<'m, 'w, 'c> {
-    statement: &'w Statement,
+struct Served<'m, 'c> {
+    statement: &'m Statement,
     ask: &'m Ask<'c>,
     structure: &'m Structure<'c>,
     part: &'m Part<'c>,
@@ -145,7 +150,7 @@ struct Served<'m, 'w, 'c> {
     is_consistent: bool,
 }
 
-impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
+impl<'m, 'c> Material<'m, 'c> {
     /// The tables of the schema: those of figures and of large columns are none.
     fn tables(&self) -> impl Iterator<Item = &'c Table> {
         let tables = self.catalog.tables.iter();
@@ -161,24 +166,22 @@ impl<'m, 'w, 'c> Material<'m, 'w, 'c> {
             .flat_map(|table| table.columns.iter().map(move |column| (table, column)))
     }
 
-    fn served(&self) -> impl Iterator<Item = Served<'m, 'w, 'c>> {
-        self.placed
-            .iter()
-            .filter_map(move |(placed, statement, way)| {
-                let structure = self.structures.get(placed.structure)?;
-                Some(Served {
-                    statement,
-                    ask: placed.ask,
-                    structure,
-                    part: structure.parts.get(placed.part)?,
-                    slot: self.slots.get(&placed.structure).copied().unwrap_or(0),
-                    is_consistent: way.is_consistent,
-                })
+    fn served(&self) -> impl Iterator<Item = Served<'m, 'c>> {
+        self.placed.iter().filter_map(move |read| {
+            let structure = self.structures.get(read.structure)?;
+            Some(Served {
+                statement: read.statement,
+                ask: read.ask,
+                structure,
+                part: structure.parts.get(read.part)?,
+                slot: self.slots.get(&read.structure).copied().unwrap_or(0),
+                is_consistent: read.is_consistent,
             })
+        })
     }
 
     /// The statements that write: with the table, and what they do.
-    fn writes(&self) -> impl Iterator<Item = (&'w Statement, &'c Table, &Write)> {
+    fn writes(&self) -> impl Iterator<Item = (&'m Statement, &'c Table, &Write)> {
         let written = self.written.iter().enumerate();
         written.filter_map(move |(at, (statement, table, _))| {
             let mut all = self.pricing.statements(table);
@@ -305,7 +308,7 @@ fn key_paths<'p>(part: &'p Part<'_>) -> impl Iterator<Item = &'p Path> {
 }
 
 /// Values that are computed from what they were: one item takes so many writes, and two that read it first lose one.
-fn contention(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn contention(material: &Material<'_, '_>, lines: &mut Lines) {
     // A favourite may get a tenth of all.
     let is_much = |each: f64| each > PARTITION_WRITES / 10.0;
     let (mut calm, mut hot) = (Vec::new(), Vec::new());
@@ -352,7 +355,7 @@ struct PartitionLoad {
 }
 
 /// Partition key values that take more than a partition does.
-fn hot_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     let pricing = material.pricing;
     let tables = material.catalog.tables.iter();
     let stored = tables.filter(|table| table.is_stored() && !table.row_key().is_empty());
@@ -424,7 +427,7 @@ fn hot_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Reads for which all items stand under one partition key value.
-fn one_partition(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn one_partition(material: &Material<'_, '_>, lines: &mut Lines) {
     let reads = material.served();
     let all = reads.filter(|read| read.part.partition.is_empty());
     let all = all.map(|read| {
@@ -443,7 +446,7 @@ fn one_partition(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Partition keys of few values.
-fn few_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn few_values(material: &Material<'_, '_>, lines: &mut Lines) {
     let few = material.served().filter(|Served { part, .. }| {
         let values = part.partition.iter();
         let values = values.map(|key| material.pricing.facts.distinct(&key.path, part.table));
@@ -458,7 +461,7 @@ fn few_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Columns of which one value is that of most rows.
-fn skewed(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn skewed(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for read in material.served() {
         let filters = read.ask.filters.iter().map(|filter| &filter.path);
@@ -491,7 +494,7 @@ fn skewed(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Large columns in items whose writes and reads do not need them.
-fn large_columns(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<LargeColumns> {
+fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeColumns> {
     let pricing = material.pricing;
     let facts = pricing.facts;
     let made = material.splits.iter().map(|(name, split)| {
@@ -516,7 +519,7 @@ fn large_columns(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<Larg
             continue;
         }
         let is_large = |name: &String| large.iter().any(|column| column.name == *name);
-        let less = (item / 1024.0).ceil() - (rest / 1024.0).ceil();
+        let less = write_units(item) - write_units(rest);
         let mut saved = 0.0;
         let mut payers: Vec<&str> = Vec::new();
         let mut users: Vec<&str> = Vec::new();
@@ -540,7 +543,7 @@ fn large_columns(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<Larg
                 continue;
             }
             let items = facts.found(read.ask);
-            let units = (items * item / 4096.0).ceil() - (items * rest / 4096.0).ceil();
+            let units = read_units(items * item) - read_units(items * rest);
             if units > 0.0 {
                 saved += pricing.usd_reads(units * 0.5 * Pricing::rate(read.statement));
                 payers.push(&read.statement.name);
@@ -583,7 +586,7 @@ fn large_columns(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<Larg
 }
 
 /// Indexes whose keys or attributes change all the time.
-fn moved_entries(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn moved_entries(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     let updates = material.writes();
     for (statement, table, write) in updates.filter(|(.., write)| write.kind == WriteKind::Update) {
@@ -625,13 +628,13 @@ fn moved_entries(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Indexes that cost far more than the reads that ask them are likely worth.
-fn dear_indexes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn dear_indexes(material: &Material<'_, '_>, lines: &mut Lines) {
     let dear = material.indexes().filter_map(|(at, slot, structure)| {
         let parts = structure.parts.iter();
         let units = parts.map(|part| material.index_writes(slot, structure, part));
         let reads = material.placed.iter();
-        let reads = reads.filter(|(placed, ..)| placed.structure == at);
-        let reads: Vec<&Statement> = reads.map(|(_, statement, _)| *statement).collect();
+        let reads = reads.filter(|read| read.structure == at);
+        let reads: Vec<&Statement> = reads.map(|read| read.statement).collect();
         if reads.is_empty() {
             return None;
         }
@@ -645,7 +648,7 @@ fn dear_indexes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Items of figures that cost far more to keep than the reads that ask for them are likely worth.
-fn dear_figures(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
     let figures = material.pricing.figures.tables.keys();
     let tables = figures.filter_map(|name| material.catalog.table(name));
     let dear = tables.filter_map(|table| {
@@ -666,12 +669,7 @@ fn dear_figures(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Reads by something that costs so many write units a second and far more than they are likely worth.
-fn dear(
-    material: &Material<'_, '_, '_>,
-    units: f64,
-    reads: &[&Statement],
-    by: &str,
-) -> Option<String> {
+fn dear(material: &Material<'_, '_>, units: f64, reads: &[&Statement], by: &str) -> Option<String> {
     let cost = material.pricing.usd_writes(units);
     let rate: f64 = reads.iter().map(|read| Pricing::rate(read)).sum();
     let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
@@ -683,7 +681,7 @@ fn dear(
 }
 
 /// Copies of what changes.
-fn copies(material: &Material<'_, '_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> {
+fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> {
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
     let types = material.served().flat_map(|Served { statement, ask, .. }| {
         let types = ask.types();
@@ -763,7 +761,7 @@ struct Copies<'w> {
 
 /// How many copies of a parent's column there are, and whether a key finds them.
 fn copied<'c>(
-    material: &Material<'_, '_, 'c>,
+    material: &Material<'_, 'c>,
     table: &'c Table,
     parent: &Table,
     path: &Path,
@@ -798,7 +796,7 @@ fn copied<'c>(
 }
 
 /// Lists that grow without a bound.
-fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
     let facts = material.pricing.facts;
     let (mut listed, mut whole) = (Vec::new(), Vec::new());
     for Served { statement, ask, .. } in material.served() {
@@ -872,7 +870,7 @@ fn unbounded(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
-fn inconsistent(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn inconsistent(material: &Material<'_, '_>, lines: &mut Lines) {
     let strong = material.served().filter(|read| read.statement.strong);
     let away = strong.filter(|read| read.slot > 0 || !read.is_consistent);
     lines.add(
@@ -883,7 +881,7 @@ fn inconsistent(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Statements that write more than one row, and those whose rows no key finds.
-fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     let (mut many, mut lost) = (Vec::new(), Vec::new());
     for (statement, table, write) in material.writes() {
         if write.kind == WriteKind::Insert {
@@ -914,7 +912,7 @@ fn many_at_once(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Rows that get the number behind the greatest that there is.
-fn next_numbers(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn next_numbers(material: &Material<'_, '_>, lines: &mut Lines) {
     let numbered = material.writes().filter(|(_, _, write)| write.numbers);
     lines.add(
         "next number",
@@ -924,7 +922,7 @@ fn next_numbers(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Deletes by which the database deletes rows of other tables.
-fn cascades(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn cascades(material: &Material<'_, '_>, lines: &mut Lines) {
     let deletes = material.writes();
     let deletes = deletes.filter(|(_, _, write)| write.kind == WriteKind::Delete);
     let found = deletes.filter_map(|(statement, table, _)| {
@@ -942,7 +940,7 @@ fn cascades(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Rows that expire, as the workload asks.
-fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn expiring(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for (name, column) in material.expiries {
         if material.catalog.table(name).is_none() {
@@ -972,7 +970,7 @@ fn expiring(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Rows that are deleted by their age.
-fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn expiry(material: &Material<'_, '_>, lines: &mut Lines) {
     const TERMS: &str = "expire expires expired expiresat expiry expirydate expiration validuntil ttl purgeat deleteafter";
     let mut texts = Vec::new();
     let found = material.columns().filter_map(|(table, column)| {
@@ -1017,7 +1015,7 @@ fn expiry(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Rows that are marked as deleted, and stay.
-fn soft_deletes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn soft_deletes(material: &Material<'_, '_>, lines: &mut Lines) {
     const TERMS: &str =
         "deleted deletedat isdeleted deleteflag archived removed discarded trashed voided";
     let marks = material.columns().filter(|(table, column)| {
@@ -1043,7 +1041,7 @@ fn soft_deletes(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
-fn cursors(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn cursors(material: &Material<'_, '_>, lines: &mut Lines) {
     for (sorts, why) in [
         (
             false,
@@ -1062,7 +1060,7 @@ fn cursors(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Texts that are compared without case.
-fn folded_case(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn folded_case(material: &Material<'_, '_>, lines: &mut Lines) {
     let folded = material.served().flat_map(|Served { statement, ask, .. }| {
         let equal = ask.equal.iter().map(|equal| (&equal.path, equal.folds));
         let range = ask.range.iter().map(|range| (&range.path, range.folds));
@@ -1080,7 +1078,7 @@ fn folded_case(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Keys that nothing keeps unique any more.
-fn unique(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn unique(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for table in material.tables() {
         if !material.writes().any(|(_, of, _)| of.name == table.name) {
@@ -1117,7 +1115,7 @@ fn unique(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Numbers, dates and times that are text.
-fn odd_texts(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn odd_texts(material: &Material<'_, '_>, lines: &mut Lines) {
     let (mut numbers, mut dates, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for Served { statement, ask, .. } in material.served() {
         let sorted = ask.clauses.sorted.iter().filter_map(|(table, column)| {
@@ -1158,7 +1156,7 @@ fn odd_texts(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Values that take much of what an item holds.
-fn large_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn large_values(material: &Material<'_, '_>, lines: &mut Lines) {
     let large = material.columns().filter_map(|(table, column)| {
         let longest = material.pricing.facts.sample(table, column)?.longest;
         (longest > 100_000).then(|| format!("{} ({longest} bytes)", named(table, &column.name)))
@@ -1171,7 +1169,7 @@ fn large_values(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Keys that may be longer than DynamoDB takes: by the limits of their columns, or by what was counted where these have none.
-fn long_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn long_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for table in material.tables() {
         let item_type = material.names.item_type(&table.name);
@@ -1213,7 +1211,7 @@ fn slot_of<'s>(key: &KeySize, mut slots: impl Iterator<Item = &'s usize>) -> usi
 
 /// How long a key may be, where that may be too long.
 fn too_long<'c>(
-    material: &Material<'_, '_, 'c>,
+    material: &Material<'_, 'c>,
     table: &'c Table,
     key: &KeySize,
     slot: usize,
@@ -1240,7 +1238,7 @@ fn too_long<'c>(
     (bytes > whole(key.allowed)).then(|| format!("up to {} bytes", count(bytes)))
 }
 
-fn delimiters(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn delimiters(material: &Material<'_, '_>, lines: &mut Lines) {
     let escaped = material.escaped.iter();
     lines.add(
         DELIMITER,
@@ -1250,7 +1248,7 @@ fn delimiters(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Columns in the keys of indexes that may be NULL.
-fn absent_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn absent_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     let in_indexes = material.served().filter(|read| read.slot > 0);
     let absent = in_indexes.flat_map(|read| {
         let paths = read.part.partition.iter().map(|key| &key.path);
@@ -1278,7 +1276,7 @@ fn absent_keys(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Columns that look like references, and are none.
-fn undeclared(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn undeclared(material: &Material<'_, '_>, lines: &mut Lines) {
     let is_asked = |table: &Table, column: &Column| {
         let mut reads = material.served();
         let path = Path::own(&column.name);
@@ -1316,7 +1314,7 @@ fn undeclared(material: &Material<'_, '_, '_>, lines: &mut Lines) {
 }
 
 /// Who made or changed a row owns nothing.
-fn audit(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn audit(material: &Material<'_, '_>, lines: &mut Lines) {
     let audits = material.tables().flat_map(|table| {
         let keys = table.foreign_keys.iter().filter(|key| is_audit(key));
         keys.map(|key| named(table, &key.columns.join("+")))
@@ -1346,7 +1344,7 @@ fn is_personal(column: &Column) -> bool {
 }
 
 /// Data of persons that stands in keys, or is copied.
-fn personal(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn personal(material: &Material<'_, '_>, lines: &mut Lines) {
     let held = |statement: &Statement, table: &Table, paths: Vec<&Path>| {
         let columns = paths.into_iter();
         let columns = columns.filter_map(|path| path.column_of(table, material.catalog));
@@ -1381,7 +1379,7 @@ fn personal(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
-fn filtered(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn filtered(material: &Material<'_, '_>, lines: &mut Lines) {
     let filtered = material
         .served()
         .filter(|read| !read.ask.filters.is_empty());
@@ -1396,15 +1394,16 @@ fn filtered(material: &Material<'_, '_, '_>, lines: &mut Lines) {
     );
 }
 
-fn rates(material: &Material<'_, '_, '_>, lines: &mut Lines) {
+fn rates(material: &Material<'_, '_>, lines: &mut Lines) {
     let all = material.placed.len();
     let unrated = material.placed.iter();
-    let unrated = unrated.filter(|(_, statement, _)| statement.rate.is_none());
+    let unrated = unrated.filter(|read| read.statement.rate.is_none());
     let unrated = unrated.count();
     if unrated > 0 {
-        lines.0.push(Warning::from(format!(
-            "guessed rates: {unrated} of {all} reads have no rate: one request a second is assumed for each"
-        )));
+        let why = format!(
+            "{unrated} of {all} reads have no rate: one request a second is assumed for each"
+        );
+        lines.of_all("guessed rates", &why);
     }
     let writes = material.written.iter().map(|(statement, ..)| statement);
     let writes = writes.filter(|statement| statement.rate.is_none());
@@ -1414,7 +1413,7 @@ fn rates(material: &Material<'_, '_, '_>, lines: &mut Lines) {
         "one a second is assumed for each",
     );
     if material.written.is_empty() {
-        let why = "no writes: no statement writes, so the costs do not include keeping indexes and copies up to date";
-        lines.0.push(Warning::from(why.to_owned()));
+        let why = "no statement writes, so the costs do not include keeping indexes and copies up to date";
+        lines.of_all("no writes", why);
     }
 }

@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use dynafold_dynamodb::price::Prices;
 use dynafold_dynamodb::{Index, KeyType, Projection};
 use dynafold_format::joined;
-use dynafold_mapping::diagnostic::{Code, Severity};
+use dynafold_mapping::Described;
+use dynafold_mapping::diagnostic::Code;
 use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::quoted;
 use dynafold_mapping::yaml::{YamlNode, parse};
-use dynafold_mapping::{Described, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
@@ -35,12 +35,12 @@ use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Writes;
 use crate::written::{
-    IndexKey, IndexNames, Item, Placed, Projected, Writing, attribute_name, reference, within_limit,
+    IndexKey, IndexNames, Item, Placed, Projected, Writing, reference, within_limit,
 };
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
-    candidates, index_names, padded, placed_reads, reads_without, refuse_escaped, refuse_figures,
-    seconds, understood, with_signed,
+    candidates, index_names, modelled, padded, placed_reads, reads_without, refuse_escaped,
+    refuse_figures, seconds, understood, with_signed,
 };
 
 /// A mapping that is to serve more.
@@ -372,18 +372,8 @@ fn read(
     text: &str,
     catalog: &Catalog,
 ) -> Result<(Model, BTreeSet<(Code, String)>), String> {
-    let (raw, faults) = Raw::read(text, mapping.variables);
-    let Some(raw) = raw else {
-        return Err(faults
-            .first()
-            .map_or_else(String::new, |one| one.message.clone()));
-    };
-    let resolution = resolve(&raw, faults, catalog, mapping.described);
-    let mut diagnostics = resolution.diagnostics.into_iter();
-    let Some(model) = resolution.model else {
-        let error = diagnostics.find(|one| one.severity() == Severity::Error);
-        return Err(error.map_or_else(String::new, |error| error.message));
-    };
+    let (model, _, diagnostics) = modelled(text, mapping.variables, catalog, mapping.described)?;
+    let diagnostics = diagnostics.into_iter();
     let doubts = diagnostics.filter(|one| DOUBTS.contains(&one.code));
     let doubts = doubts.map(|one| (one.code, one.message));
     Ok((model, doubts.collect()))
@@ -541,19 +531,21 @@ impl<'u> Growing<'u> {
         if statement.strong && condition.index.is_some() {
             return None;
         }
-        let read = &Placed::of(statement, ask, (0, 0));
+        let read = &Placed {
+            statement,
+            ask,
+            structure: 0,
+            part: 0,
+            cost: 0.0,
+            is_consistent: true,
+        };
         let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
         let writing = self.writing(std::slice::from_ref(read), &[], &slots, &[], &writes);
         let (existing, before) = (self.existing(), self.items());
         let mut items = before.clone();
         writing.answer(read, &mut items);
-        let own = attribute_name(&self.names.type_attribute);
-        let types = ask
-            .tables()
-            .map(|table| format!("'{}'", self.names.item_type(&table.name)));
-        let types = joined(types, ", ");
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
-        let filters = [None, by_type.then(|| format!("{own} IN ({types})"))];
+        let filters = [None, by_type.then(|| writing.type_filter(ask))];
         let mut tried = filters.into_iter().enumerate();
         tried.find_map(|(at, filter)| {
             if at > 0 && filter.is_none() {
@@ -709,18 +701,17 @@ impl<'u> Growing<'u> {
         if placed.is_empty() {
             return Ok((self.clone(), Vec::new(), unserved));
         }
-        let is_used = |at: &usize| placed.iter().any(|one| one.0.structure == *at);
+        let is_used = |at: &usize| placed.iter().any(|read| read.structure == *at);
         let used = solution.slots.iter().filter(|(at, _)| is_used(at));
         let used: BTreeMap<usize, usize> = used.map(|(at, slot)| (*at, *slot)).collect();
         let numbers: BTreeSet<usize> = used.values().copied().filter(|slot| *slot > 0).collect();
         let number = |slot: usize| numbers.iter().filter(|other| **other <= slot).count();
         let slots: BTreeMap<usize, usize> =
             used.iter().map(|(at, slot)| (*at, number(*slot))).collect();
-        let reads: Vec<Placed<'_, 'u>> = placed.iter().map(|one| one.0).collect();
         let adding = Adding {
             growing: self,
             known: &known,
-            reads: &reads,
+            reads: &placed,
             structures: &structures,
             slots: &slots,
             writes: further.writes,
@@ -741,9 +732,8 @@ impl<'u> Growing<'u> {
             None => (self.with(&first.additions, &parts)?, first),
         };
         let updated = placed.iter().zip(added.changes);
-        let updated = updated.map(|((read, statement, _), changes)| {
-            UpdatedRead::of(statement, changes, &read.ask.notes)
-        });
+        let updated = updated
+            .map(|(read, changes)| UpdatedRead::of(read.statement, changes, &read.ask.notes));
         Ok((grown, updated.collect(), unserved))
     }
 
@@ -848,7 +838,7 @@ impl<'u> Adding<'_, 'u> {
         }
         let mut pattern = |read: &Placed<'_, 'u>| {
             let lines = writing.pattern(read, &mut items, &mut projected);
-            Addition::block("access_patterns", read.name, lines)
+            Addition::block("access_patterns", read.name(), lines)
         };
         let patterns: Vec<Addition> = self.reads.iter().map(&mut pattern).collect();
         for (at, index) in names.iter().enumerate() {
@@ -921,7 +911,7 @@ impl<'u> Adding<'_, 'u> {
         let existing = growing.existing();
         let changes = self.reads.iter().map(|read| {
             let mut changes = self.changes(read, names);
-            changes.extend(copied(&writing, existing, &before, &items, read.name));
+            changes.extend(copied(&writing, existing, &before, &items, read.name()));
             changes
         });
         Added {
@@ -934,7 +924,7 @@ impl<'u> Adding<'_, 'u> {
     /// The reads that a structure serves.
     fn of_structure(&self, at: usize) -> String {
         let reads = self.reads.iter().filter(|read| read.structure == at);
-        reads.map(|read| read.name).collect::<Vec<_>>().join(", ")
+        joined(reads.map(Placed::name), ", ")
     }
 
     fn changes(&self, read: &Placed<'_, 'u>, names: &[IndexNames]) -> Vec<String> {
@@ -1030,8 +1020,7 @@ fn to_items(
         let item_type = writing.names.item_type(name);
         for (path, attribute, reads) in item.copies.clone() {
             let value = quoted(&format!("{{{}}}", reference(item, table, &path)));
-            let reads: Vec<&str> = reads.iter().map(String::as_str).collect();
-            let comment = format!("for {}", reads.join(", "));
+            let comment = format!("for {}", joined(reads.iter().map(String::as_str), ", "));
             let within = ["items", item_type, "attributes"];
             additions.push(Addition::line(&within, &attribute, value, comment));
         }

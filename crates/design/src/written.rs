@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use dynafold_dynamodb::MAX_PROJECTED;
-use dynafold_format::joined;
+use dynafold_format::{free_name, joined};
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
@@ -14,7 +14,7 @@ use dynafold_sql::{WriteKind, identifier};
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::facts::significant;
 use crate::figures::KeptFigures;
-use crate::names::{MappingNames, between, filter, written_name};
+use crate::names::{MappingNames, between, compared, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expires, Expiries, Pins};
 use crate::pricing::{PROJECTED, is_moved};
@@ -26,31 +26,19 @@ use crate::writes::{Write, Writes};
 /// A read with the place that serves it.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'d, 'c> {
-    /// The name of the statement.
-    pub(crate) name: &'d str,
-    pub(crate) about: &'d str,
-    pub(crate) rate: Option<f64>,
-    pub(crate) strong: bool,
+    pub(crate) statement: &'d Statement,
     pub(crate) ask: &'d Ask<'c>,
     pub(crate) structure: usize,
     pub(crate) part: usize,
+    /// US dollars a month by the search.
+    pub(crate) cost: f64,
+    /// Whether it reads consistently, where that is asked for.
+    pub(crate) is_consistent: bool,
 }
 
-impl<'d, 'c> Placed<'d, 'c> {
-    pub(crate) fn of(
-        statement: &'d Statement,
-        ask: &'d Ask<'c>,
-        (structure, part): (usize, usize),
-    ) -> Self {
-        Self {
-            name: &statement.name,
-            about: &statement.about,
-            rate: statement.rate,
-            strong: statement.strong,
-            ask,
-            structure,
-            part,
-        }
+impl<'d> Placed<'d, '_> {
+    pub(crate) fn name(&self) -> &'d str {
+        &self.statement.name
     }
 }
 
@@ -381,11 +369,11 @@ impl<'c> Writing<'_, 'c> {
                 .contains(&&name.to_owned())
                 || name.starts_with("GSI")
         };
-        let others = (2..).map(|number| format!("{parent}_{}_{number}", path.column));
-        let mut names = [wanted.to_owned(), format!("{parent}_{}", path.column)]
-            .into_iter()
-            .chain(others);
-        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        let name = if is_taken(wanted) {
+            free_name(&format!("{parent}_{}", path.column), &is_taken)
+        } else {
+            wanted.to_owned()
+        };
         item.copies.push((
             path.clone(),
             name.clone(),
@@ -430,11 +418,11 @@ impl<'c> Writing<'_, 'c> {
         }
         let project = match projected.get(&slot) {
             Some(Some(names)) => {
-                let names: Vec<String> = names.iter().map(|name| scalar(name)).collect();
                 if names.is_empty() {
                     ", project: keys".to_owned()
                 } else {
-                    format!(", project: [{}]", names.join(", "))
+                    let names = joined(names.iter().map(|name| scalar(name)), ", ");
+                    format!(", project: [{names}]")
                 }
             }
             _ => String::new(),
@@ -447,7 +435,7 @@ impl<'c> Writing<'_, 'c> {
     fn serves(&self, structure: usize) -> Vec<&str> {
         let reads = self.reads.iter().chain(self.found);
         let reads = reads.filter(|read| read.structure == structure);
-        reads.map(|read| read.name).collect()
+        reads.map(Placed::name).collect()
     }
 
     /// The mapping, and the attributes that each index projects: `None` for all.
@@ -532,13 +520,12 @@ impl<'c> Writing<'_, 'c> {
         let mut copied = String::new();
         for (path, attribute, reads) in copies {
             let reference = reference(item, table, &path);
-            let reads: Vec<&str> = reads.iter().map(String::as_str).collect();
             let _ = writeln!(
                 copied,
                 "      {}: {}    # copied for {}",
                 scalar(&attribute),
                 quoted(&format!("{{{reference}}}")),
-                reads.join(", ")
+                joined(reads.iter().map(String::as_str), ", ")
             );
         }
         let mut attributes = copied + &attributes;
@@ -560,9 +547,9 @@ impl<'c> Writing<'_, 'c> {
                     "  # Each write of {} adds to it.",
                     figures.of.base.name
                 );
-                let key: Vec<String> = table.row_key().iter().map(|one| scalar(one)).collect();
+                let key = joined(table.row_key().iter().map(|one| scalar(one)), ", ");
                 let sql = folded(&figures.sql).replacen("\n      ", "\n        ", 1);
-                format!("\n      sql: {sql}\n      key: [{}]", key.join(", "))
+                format!("\n      sql: {sql}\n      key: [{key}]")
             }
             None => format!(
                 " {}",
@@ -586,10 +573,8 @@ impl<'c> Writing<'_, 'c> {
         }
         text.push_str(&key);
         for (name, split) in self.splits {
-            let listed = |columns: &BTreeSet<String>| {
-                let columns: Vec<String> = columns.iter().map(|one| scalar(one)).collect();
-                columns.join(", ")
-            };
+            let listed =
+                |columns: &BTreeSet<String>| joined(columns.iter().map(|one| scalar(one)), ", ");
             if *name == table.name {
                 let _ = writeln!(text, "    columns: [{}]", listed(&split.columns));
             } else if split.base == table.name {
@@ -716,9 +701,7 @@ impl<'c> Writing<'_, 'c> {
         let (structure, part) = self.part(at, place)?;
         let shard = part.shard_key();
         let keys = part.partition.iter().chain(&part.sort).chain(&shard);
-        let references: BTreeMap<Path, String> = keys
-            .map(|key| (key.path.clone(), reference(item, table, &key.path)))
-            .collect();
+        let references = references(item, table, keys);
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = quoted(&self.partition(structure, part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))
@@ -744,19 +727,8 @@ impl<'c> Writing<'_, 'c> {
     /// The key of an item type that no read asks for by the table's own key: beside its owner, or on its own.
     fn own_key(&self, table: &Table, item: &mut Item) -> String {
         let part = own_part(self.catalog, table, self.pins);
-        let structure = Structure {
-            parts: vec![part.clone()],
-            when: Vec::new(),
-            named: None,
-            shards: 1,
-            is_twin: false,
-        };
-        let references: BTreeMap<Path, String> = part
-            .partition
-            .iter()
-            .chain(&part.sort)
-            .map(|key| (key.path.clone(), reference(item, table, &key.path)))
-            .collect();
+        let structure = Structure::of_parts(vec![part.clone()]);
+        let references = references(item, table, part.partition.iter().chain(&part.sort));
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = self.partition(&structure, &part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))
@@ -833,13 +805,12 @@ impl<'c> Writing<'_, 'c> {
             [column] if is_declared => scalar(&own(column)),
             columns => {
                 let pairs = last.referenced.iter().zip(columns);
-                let pairs: Vec<String> = pairs
-                    .map(|(there, column)| format!("{}: {}", scalar(there), scalar(&own(column))))
-                    .collect();
+                let pairs = pairs
+                    .map(|(there, column)| format!("{}: {}", scalar(there), scalar(&own(column))));
                 format!(
                     "{{ table: {}, match: {{ {} }} }}",
                     scalar(&written_name(self.catalog, &last.table)),
-                    pairs.join(", ")
+                    joined(pairs, ", ")
                 )
             }
         }
@@ -906,14 +877,14 @@ impl<'c> Writing<'_, 'c> {
         answer: &Answer,
     ) -> String {
         let ask = read.ask;
-        let types: Vec<String> = (ask.tables())
-            .map(|table| scalar(self.names.item_type(&table.name)))
-            .collect();
-        let mut text = format!("  {}:\n", scalar(read.name));
-        if !read.about.is_empty() {
-            let _ = writeln!(text, "    description: {}", quoted(read.about));
+        let types = ask.tables();
+        let types = types.map(|table| scalar(self.names.item_type(&table.name)));
+        let mut text = format!("  {}:\n", scalar(read.name()));
+        let about = &read.statement.about;
+        if !about.is_empty() {
+            let _ = writeln!(text, "    description: {}", quoted(about));
         }
-        let _ = writeln!(text, "    items: [{}]", types.join(", "));
+        let _ = writeln!(text, "    items: [{}]", joined(types, ", "));
         if let Some(index) = index {
             let _ = writeln!(text, "    index: {}", scalar(index));
         }
@@ -949,13 +920,13 @@ impl<'c> Writing<'_, 'c> {
             };
             let _ = writeln!(text, "    filter: {}{why}", quoted(&filters));
         }
-        if read.strong && !in_index {
+        if read.statement.strong && !in_index {
             text.push_str("    consistent: true\n");
         }
         if ask.fetches {
             text.push_str("    fetch: true\n");
         }
-        if let Some(rate) = read.rate.filter(|rate| *rate > 0.0) {
+        if let Some(rate) = read.statement.rate.filter(|rate| *rate > 0.0) {
             let _ = writeln!(text, "    rate: {rate}");
         }
         let _ = writeln!(text, "    sql: {}", folded(&ask.sql));
@@ -1038,7 +1009,7 @@ impl<'c> Writing<'_, 'c> {
         let copied = self.copied_beside(ask, items);
         let item = items.entry(ask.root.name.clone()).or_default();
         for (path, name) in &ask.outputs {
-            let attribute = self.attribute(item, ask.root, path, name, read.name);
+            let attribute = self.attribute(item, ask.root, path, name, read.name());
             let is_copied = self.is_copied(&copied, ask.root, path);
             if attribute != *name || ask.is_twice || is_copied {
                 let own = if ask.children.is_empty() && ask.twin.is_none() {
@@ -1057,7 +1028,7 @@ impl<'c> Writing<'_, 'c> {
         }
         for path in &ask.required {
             let item = items.entry(ask.root.name.clone()).or_default();
-            let attribute = self.attribute(item, ask.root, path, &path.column, read.name);
+            let attribute = self.attribute(item, ask.root, path, &path.column, read.name());
             let exists = |name: &String| format!("attribute_exists({})", attribute_name(name));
             let mut each = vec![exists(&attribute)];
             filtered.insert(attribute.clone());
@@ -1066,7 +1037,7 @@ impl<'c> Writing<'_, 'c> {
             let mut children = ask.children.iter();
             if let Some(child) = children.find(|one| self.splits.contains_key(&one.table.name)) {
                 let item = items.entry(child.table.name.clone()).or_default();
-                let other = self.attribute(item, child.table, path, &path.column, read.name);
+                let other = self.attribute(item, child.table, path, &path.column, read.name());
                 each.push(exists(&other));
                 attributes.insert(other);
             }
@@ -1085,8 +1056,13 @@ impl<'c> Writing<'_, 'c> {
             }
         }
         for filter in &ask.filters {
-            let attribute =
-                self.attribute(item, ask.root, &filter.path, &filter.path.column, read.name);
+            let attribute = self.attribute(
+                item,
+                ask.root,
+                &filter.path,
+                &filter.path.column,
+                read.name(),
+            );
             filters.push(filter.test.text(&attribute_name(&attribute)));
             filtered.insert(attribute.clone());
             attributes.insert(attribute);
@@ -1096,19 +1072,14 @@ impl<'c> Writing<'_, 'c> {
             .get(read.structure)
             .map_or(0, |one| one.parts.len());
         if !ask.children.is_empty() && parts > 1 + ask.children.len() {
-            let types = ask
-                .tables()
-                .map(|table| format!("'{}'", self.names.item_type(&table.name)));
-            let types: Vec<String> = types.collect();
-            let own = attribute_name(&self.names.type_attribute);
-            filters.push(format!("{own} IN ({})", types.join(", ")));
+            filters.push(self.type_filter(ask));
             attributes.insert(self.names.type_attribute.clone());
         }
         for child in &ask.children {
             let item = items.entry(child.table.name.clone()).or_default();
             for (path, name) in &child.outputs {
                 let asked = child_name(&result, child.table, name);
-                let attribute = self.attribute(item, child.table, path, name, read.name);
+                let attribute = self.attribute(item, child.table, path, name, read.name());
                 attributes.insert(attribute.clone());
                 if attribute != asked || self.is_copied(&copied, child.table, path) {
                     let own = self.names.item_type(&child.table.name);
@@ -1129,6 +1100,14 @@ impl<'c> Writing<'_, 'c> {
         }
     }
 
+    /// The condition that leaves out all but the item types of a read.
+    pub(crate) fn type_filter(&self, ask: &Ask<'_>) -> String {
+        let types = ask.tables();
+        let types = types.map(|table| format!("'{}'", self.names.item_type(&table.name)));
+        let own = attribute_name(&self.names.type_attribute);
+        format!("{own} IN ({})", joined(types, ", "))
+    }
+
     /// What the large columns of a row are called in the answer, where that is not what their attributes are.
     fn answers_of_twin(
         &self,
@@ -1141,7 +1120,7 @@ impl<'c> Writing<'_, 'c> {
         let item = items.entry(twin.table.name.clone()).or_default();
         let own = self.names.item_type(&twin.table.name);
         let named = twin.outputs.iter().filter_map(|(path, name)| {
-            let attribute = self.attribute(item, twin.table, path, name, read.name);
+            let attribute = self.attribute(item, twin.table, path, name, read.name());
             let said = || scalar(&format!("{own}.{attribute}"));
             (attribute != *name).then(|| format!("{}: {}", said(), scalar(name)))
         });
@@ -1158,7 +1137,7 @@ impl<'c> Writing<'_, 'c> {
     ) -> Option<String> {
         let prefix = escaped(prefix);
         if !ask.children.is_empty() {
-            return Some(format!("{{ begins_with: {} }}", quoted(&prefix)));
+            return Some(compared("begins_with", &prefix));
         }
         let given = part
             .sort
@@ -1183,15 +1162,14 @@ impl<'c> Writing<'_, 'c> {
             .zip(next)
             .filter(|(range, key)| range.path == key.path)
         else {
-            return (!begin.is_empty() && begin != "#")
-                .then(|| format!("{{ begins_with: {} }}", quoted(&begin)));
+            return (!begin.is_empty() && begin != "#").then(|| compared("begins_with", &begin));
         };
         let filters = self.filters(key, part.table, true);
         let value = |name: &str| format!("{begin}{{{name}{filters}}}");
         if let Some(name) = &range.prefix {
             let filters = in_case(&filters, range.folds, range.folds_parameter);
             let value = format!("{begin}{{{name}{filters}}}");
-            return Some(format!("{{ begins_with: {} }}", quoted(&value)));
+            return Some(compared("begins_with", &value));
         }
         // The sort key goes on behind the value with a separator, which the next sign ends.
         let behind = match part.separator(known, self.catalog) {
@@ -1233,9 +1211,9 @@ impl<'c> Writing<'_, 'c> {
         Some(match (low, high, last) {
             (Some(low), Some(high), _) => between(&low, &high),
             (Some(low), None, Some(last)) => between(&low, &last),
-            (Some(low), None, None) => format!("{{ ge: {} }}", quoted(&low)),
+            (Some(low), None, None) => compared("ge", &low),
             (None, Some(high), _) if !first.is_empty() => between(&first, &high),
-            (None, Some(high), _) => format!("{{ le: {} }}", quoted(&high)),
+            (None, Some(high), _) => compared("le", &high),
             (None, None, _) => return None,
         })
     }
@@ -1267,11 +1245,12 @@ fn alias(item: &mut Item, table: &Table, way: &[Step]) -> String {
                 || table.name.name.eq_ignore_ascii_case(name)
                 || item.joins.iter().any(|(_, known)| known == name)
         };
-        let others = (2..).map(|number| format!("{base}_{number}"));
-        let mut names = [base.clone(), format!("{base}_row")]
-            .into_iter()
-            .chain(others);
-        let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        let row = format!("{base}_row");
+        let name = if is_taken(&base) && !is_taken(&row) {
+            row
+        } else {
+            free_name(&base, &is_taken)
+        };
         item.joins.push((way.to_vec(), name));
     }
     let found = item.joins.iter().find(|(known, _)| known == way);
@@ -1285,6 +1264,15 @@ pub(crate) fn reference(item: &mut Item, table: &Table, path: &Path) -> String {
     }
     let alias = alias(item, table, &path.steps);
     TemplatePath(&[alias, path.column.clone()]).to_string()
+}
+
+fn references<'k>(
+    item: &mut Item,
+    table: &Table,
+    keys: impl Iterator<Item = &'k KeyPart>,
+) -> BTreeMap<Path, String> {
+    keys.map(|key| (key.path.clone(), reference(item, table, &key.path)))
+        .collect()
 }
 
 /// An attribute in a filter: in backquotes where it needs them.

@@ -334,7 +334,7 @@ fn of_one_statement_nothing_is_said_that_belongs_to_others() {
     assert!(whole.contains("NULL in keys: ofUser"), "{whole}");
     let names = ["getOrder", "getUser", "ofUser", "setEmail"];
     for name in names {
-        let only = report.clone().only(name);
+        let only = report.clone().for_statement(name);
         let text = format!("{only:?}");
         for other in names.into_iter().filter(|other| *other != name) {
             // As a whole word.
@@ -342,7 +342,7 @@ fn of_one_statement_nothing_is_said_that_belongs_to_others() {
             assert!(words.all(|word| word != other), "{name}: {text}");
         }
     }
-    let only = report.clone().only("getUser");
+    let only = report.clone().for_statement("getUser");
     let said = said(&only);
     assert!(
         said.iter()
@@ -1299,7 +1299,7 @@ fn rates_have_the_digits_that_count() {
     let (mapping, report) = served(&catalog, reads);
     assert!(mapping.contains("write_rate: 0.21\n"), "{mapping}");
     let drop = report.writes.iter().find(|write| write.name == "drop");
-    assert!(drop.unwrap().cells().contains(&"0.01/s".to_owned()));
+    assert!(drop.unwrap().table_row().contains(&"0.01/s".to_owned()));
 }
 
 #[test]

@@ -16,47 +16,47 @@ const DATABASES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sql
 
 /// Why an address is not used. Its text holds nothing of the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unsafe {
+pub enum AddressFault {
     /// When what follows the scheme is no `//`.
     #[error("its scheme must be followed by `//`, the user and the host")]
-    Slashes,
+    MissingSlashes,
     /// When a bare `@` stands behind where the host ends.
     #[error(
         "it has an unescaped `@` after its host; write `/` in a password as %2F, and `@` in a database's name as %40"
     )]
-    At,
+    UnescapedAt,
     /// When a bare `#` stands in it.
     #[error("it has an unescaped `#`; write it as %23")]
-    Hash,
+    UnescapedHash,
     /// When what follows a bare `?` is no parameter.
     #[error("it has an unescaped `?` without a parameter after it; in a password, write it as %3F")]
-    QuestionMark,
+    UnescapedQuestionMark,
     /// When another address, or a user and a password, stand where a file's name belongs.
     #[error(
         "it has a URL in place of a file's name; if the file has this name, write `./` before it"
     )]
-    NoFile,
+    UrlAsFile,
 }
 
 /// Refuses a URL of a server that would be shown with a part of its password.
 ///
 /// # Errors
 ///
-/// [`Unsafe`], except [`Unsafe::NoFile`].
-pub fn check_server(text: &str, url: &Url) -> Result<(), Unsafe> {
+/// [`AddressFault`], except [`AddressFault::UrlAsFile`].
+pub fn check_server(text: &str, url: &Url) -> Result<(), AddressFault> {
     if !text
         .split_once(':')
         .is_some_and(|(_, rest)| rest.starts_with("//"))
     {
-        return Err(Unsafe::Slashes);
+        return Err(AddressFault::MissingSlashes);
     }
     // No driver reads a fragment: it is the rest of a password, and what stands before it would be
     // taken for a host.
     if url.fragment().is_some() {
-        return Err(Unsafe::Hash);
+        return Err(AddressFault::UnescapedHash);
     }
     if url.path().contains('@') {
-        return Err(Unsafe::At);
+        return Err(AddressFault::UnescapedAt);
     }
     let query = url.query().unwrap_or_default();
     let pairs = query.split('&').map(|pair| pair.split_once('='));
@@ -64,7 +64,7 @@ pub fn check_server(text: &str, url: &Url) -> Result<(), Unsafe> {
         .flatten()
         .any(|(name, value)| PLACES.contains(&name) && value.contains('@'))
     {
-        return Err(Unsafe::At);
+        return Err(AddressFault::UnescapedAt);
     }
     // A bare `?` in a password makes the rest of it and the host a parameter's name.
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.[]".contains(c);
@@ -72,7 +72,7 @@ pub fn check_server(text: &str, url: &Url) -> Result<(), Unsafe> {
         .query_pairs()
         .any(|(name, _)| !name.chars().all(is_word))
     {
-        return Err(Unsafe::QuestionMark);
+        return Err(AddressFault::UnescapedQuestionMark);
     }
     Ok(())
 }
@@ -82,8 +82,8 @@ pub fn check_server(text: &str, url: &Url) -> Result<(), Unsafe> {
 ///
 /// # Errors
 ///
-/// [`Unsafe::NoFile`].
-pub fn check_file(name: &str) -> Result<(), Unsafe> {
+/// [`AddressFault::UrlAsFile`].
+pub fn check_file(name: &str) -> Result<(), AddressFault> {
     let name = name.trim_start_matches('/');
     let Some((first, rest)) = name.split_once(':') else {
         return Ok(());
@@ -92,7 +92,7 @@ pub fn check_file(name: &str) -> Result<(), Unsafe> {
     let is_scheme = DATABASES.contains(&first);
     let is_first = !first.contains('/') && !is_drive;
     if is_first && (is_scheme || rest.starts_with("//") || rest.contains('@')) {
-        return Err(Unsafe::NoFile);
+        return Err(AddressFault::UrlAsFile);
     }
     Ok(())
 }
@@ -223,27 +223,48 @@ fn in_scheme(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn server(text: &str) -> Result<(), Unsafe> {
+    fn server(text: &str) -> Result<(), AddressFault> {
         check_server(text, &Url::parse(text).unwrap())
     }
 
     #[test]
     fn an_address_whose_password_reaches_beyond_its_host_is_refused() {
         for (text, why) in [
-            ("postgres:/app:s3cret@127.0.0.1/shop", Unsafe::Slashes),
-            ("postgres:app:s3cret@127.0.0.1/shop", Unsafe::Slashes),
-            ("postgres:///app:s3cret@db.example/shop", Unsafe::At),
-            ("mysql://app:8/s3cret@127.0.0.1/shop", Unsafe::At),
-            ("postgres://app:8@s3cret/more@127.0.0.1/shop", Unsafe::At),
-            ("postgres:///shop?host=app:s3cret@db", Unsafe::At),
-            ("postgres://app:1@s3#cret@db.example/shop", Unsafe::Hash),
+            (
+                "postgres:/app:s3cret@127.0.0.1/shop",
+                AddressFault::MissingSlashes,
+            ),
+            (
+                "postgres:app:s3cret@127.0.0.1/shop",
+                AddressFault::MissingSlashes,
+            ),
+            (
+                "postgres:///app:s3cret@db.example/shop",
+                AddressFault::UnescapedAt,
+            ),
+            (
+                "mysql://app:8/s3cret@127.0.0.1/shop",
+                AddressFault::UnescapedAt,
+            ),
+            (
+                "postgres://app:8@s3cret/more@127.0.0.1/shop",
+                AddressFault::UnescapedAt,
+            ),
+            (
+                "postgres:///shop?host=app:s3cret@db",
+                AddressFault::UnescapedAt,
+            ),
+            (
+                "postgres://app:1@s3#cret@db.example/shop",
+                AddressFault::UnescapedHash,
+            ),
             (
                 "postgres://app:1?s3cret@db.example/shop",
-                Unsafe::QuestionMark,
+                AddressFault::UnescapedQuestionMark,
             ),
             (
                 "postgres://app@db.example/shop?s3cret@x=1",
-                Unsafe::QuestionMark,
+                AddressFault::UnescapedQuestionMark,
             ),
         ] {
             assert_eq!(server(text), Err(why), "{text}");
@@ -272,7 +293,7 @@ mod tests {
             "u:pw@h/d",
             "/u:p/w@h/d",
         ] {
-            assert_eq!(check_file(name), Err(Unsafe::NoFile), "{name}");
+            assert_eq!(check_file(name), Err(AddressFault::UrlAsFile), "{name}");
         }
         for name in [
             "shop@2026.db",

@@ -1,5 +1,5 @@
-//! Numbers, sizes, times and money for people; any text without what steers a terminal; and the name that a mistyped one
-//! is most like. Pure: nothing here prints.
+//! Numbers, sizes, times and money for people; any text without what steers a terminal; the name that a mistyped one
+//! is most like, and one that nothing else has. Pure: nothing here prints.
 
 pub mod address;
 
@@ -119,6 +119,13 @@ pub fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
         }
     }
     once
+}
+
+/// This name, or with the first number behind it that makes it free.
+pub fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// Texts in a row, with something between them.

@@ -153,15 +153,12 @@ fn fit_text(parts: &[TemplatePart], text: &str) -> bool {
 /// The values that a template makes with other shards than that of a value; none where the value has no shard. `None` where
 /// nothing but the shard tells its values apart, or it is not certain which digits are the shard.
 fn other_shards(template: &Template, value: &str) -> Option<Vec<String>> {
-    let shards = |part: &TemplatePart| match part.value()?.filters.last()? {
-        Filter::Shard(shards) => Some(*shards),
-        _ => None,
-    };
     let parts = &template.parts;
     let mut sharded = parts.iter().enumerate().filter_map(|(at, part)| {
-        let escape = part.value()?.escape.as_ref();
+        let value = part.value()?;
+        let escape = value.escape.as_ref();
         let plain = escape.is_none_or(|escape| ('0'..='9').all(|digit| !escape.has(digit)));
-        Some((at, shards(part)?)).filter(|_| plain)
+        Some((at, value.shards()?)).filter(|_| plain)
     });
     let (at, shards) = sharded.next().filter(|_| sharded.next().is_none())?;
     let (before, after) = (parts.get(..at)?, parts.get(at + 1..)?);
@@ -192,7 +189,7 @@ fn other_shards(template: &Template, value: &str) -> Option<Vec<String>> {
 fn places(template: &Template) -> impl Iterator<Item = &str> {
     let placeholders = template.placeholders();
     placeholders
-        .filter(|placeholder| !matches!(placeholder.filters.last(), Some(Filter::Shard(_))))
+        .filter(|placeholder| placeholder.shards().is_none())
         .map(|placeholder| &*placeholder.place.written)
 }
 

@@ -45,7 +45,7 @@ pub use identity::{Canceller, SourceIdentity, database_message};
 pub use select::{statement, values_of_no_rows};
 
 use async_trait::async_trait;
-use dynafold_format::address::{self, Unsafe};
+use dynafold_format::address::{self, AddressFault};
 use dynafold_format::{has_word, nearest};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, TableName};
 use dynafold_relational::scan::{Range, Relation, Scan};
@@ -188,7 +188,7 @@ pub enum UrlError {
     Driver(#[source] sqlx::Error),
     /// When a part of its password would be shown.
     #[error(transparent)]
-    Unsafe(#[from] Unsafe),
+    Address(#[from] AddressFault),
     /// When it is of no database that is known. The scheme, where it is short enough to be one.
     #[error("its scheme must be postgres, mysql, mariadb or sqlite{}", .0.as_ref().map_or_else(String::new, |scheme| format!(" (it is `{scheme}`)")))]
     Scheme(Option<String>),
@@ -266,7 +266,7 @@ impl SourceError {
             Self::Url(
                 UrlError::Unread(_)
                 | UrlError::Driver(_)
-                | UrlError::Unsafe(_)
+                | UrlError::Address(_)
                 | UrlError::Scheme(_)
                 | UrlError::InMemory,
             ) => {
@@ -470,7 +470,7 @@ fn server_url(text: &str, tls: &Tls, others: &[&'static str]) -> Result<Url> {
             continue;
         }
         if stray {
-            return Err(Unsafe::QuestionMark.into());
+            return Err(AddressFault::UnescapedQuestionMark.into());
         }
         let near = nearest(&name, known.iter().copied());
         let mend = near.map_or_else(

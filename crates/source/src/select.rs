@@ -436,8 +436,7 @@ impl<'a> Union<'a> {
         let matches = self
             .matches(child)
             .map(|index| format!("e{parent}.u{child}_{index} = e{child}.m{child}_{index}"));
-        let on: Vec<String> = matches.collect();
-        on.join(" AND ")
+        joined(matches, " AND ")
     }
 
     /// A node and all above it, the scan itself last.

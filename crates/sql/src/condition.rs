@@ -1,11 +1,10 @@
 //! The conditions of a query: the parts of its WHERE and ON that AND connects.
 
-use std::ops::ControlFlow;
-
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, visit_expressions};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::operand::{
     ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
+    has_expression,
 };
 use super::text::Sql;
 
@@ -59,6 +58,19 @@ impl Condition {
             OperandValue::Parameter(_) | OperandValue::Constant(_)
         );
         left.column().filter(|_| is_value)
+    }
+
+    /// The column that it holds equal, as it is or in a function, to something that is none.
+    pub(super) fn found_by(&self) -> Option<&ColumnRef> {
+        let is_function = |one: &Wrapping| matches!(one, Wrapping::Function(_));
+        let columns = self.equal()?.map(|side| match &side.value {
+            OperandValue::Column(column) if side.around.iter().all(is_function) => Some(column),
+            _ => None,
+        });
+        match columns {
+            [Some(column), None] | [None, Some(column)] => Some(column),
+            _ => None,
+        }
     }
 
     /// The one column that it holds below something that is no column.
@@ -223,7 +235,7 @@ impl Comparator {
 }
 
 /// The parts of an expression that an operator connects, from left to right; the expression itself without it.
-pub(super) fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
+fn connected<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
     let (mut parts, mut rest) = (Vec::new(), vec![expression]);
     while let Some(next) = rest.pop() {
         match next {
@@ -269,21 +281,22 @@ fn accepts_null(expression: &Expr, negated: bool) -> bool {
         Expr::IsTrue(inner) if !negated => accepts_null(inner, false),
         Expr::IsFalse(inner) if !negated => accepts_null(inner, true),
         // Anywhere in it: within queries, CASE and what is computed of tests.
-        other => visit_expressions(other, |part| match part {
-            Expr::Case { .. }
-            | Expr::IsNull(_)
-            | Expr::IsNotNull(_)
-            | Expr::IsDistinctFrom(..)
-            | Expr::IsNotDistinctFrom(..)
-            | Expr::IsTrue(_)
-            | Expr::IsFalse(_)
-            | Expr::IsNotTrue(_)
-            | Expr::IsNotFalse(_)
-            | Expr::IsUnknown(_)
-            | Expr::IsNotUnknown(_) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        })
-        .is_break(),
+        other => has_expression(other, |part| {
+            matches!(
+                part,
+                Expr::Case { .. }
+                    | Expr::IsNull(_)
+                    | Expr::IsNotNull(_)
+                    | Expr::IsDistinctFrom(..)
+                    | Expr::IsNotDistinctFrom(..)
+                    | Expr::IsTrue(_)
+                    | Expr::IsFalse(_)
+                    | Expr::IsNotTrue(_)
+                    | Expr::IsNotFalse(_)
+                    | Expr::IsUnknown(_)
+                    | Expr::IsNotUnknown(_)
+            )
+        }),
     }
 }
 

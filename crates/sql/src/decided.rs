@@ -2,10 +2,10 @@
 
 use std::mem::discriminant;
 
-use dynafold_relational::catalog::{Catalog, Column, Table};
+use dynafold_relational::catalog::{Catalog, Column, Table, sorts_by_bytes};
 
 use super::condition::{Condition, ConditionTest};
-use super::operand::{ColumnRef, Name};
+use super::operand::ColumnRef;
 use super::origin::ColumnOrigin;
 use super::query::SqlQuery;
 use super::select::Select;
@@ -34,10 +34,8 @@ impl SqlQuery {
         };
         for key in order {
             // Another collation may take texts for equal that differ; that of bytes takes none.
-            let collation = key.collation.as_ref().map(|name| name.text.to_uppercase());
-            let is_exact = collation.is_none_or(|name| {
-                matches!(&*name, "C" | "POSIX" | "BINARY") || name.ends_with("_BIN")
-            });
+            let collation = key.collation.as_ref();
+            let is_exact = collation.is_none_or(|name| sorts_by_bytes(&name.text, catalog.dbms));
             if let Some(column) = key.column.as_ref().filter(|_| is_exact) {
                 decided.take(column);
             }
@@ -97,7 +95,9 @@ impl<'c> Decided<'_, 'c> {
             }
             for at in 0..self.select.relations.len() {
                 let table = self.select.table(at, self.catalog);
-                if !self.rows.contains(&at) && table.is_some_and(|table| self.has_key(at, table)) {
+                if !self.rows.contains(&at)
+                    && table.is_some_and(|table| self.has_key(at, table, &pairs))
+                {
                     self.rows.push(at);
                 }
             }
@@ -108,13 +108,9 @@ impl<'c> Decided<'_, 'c> {
     }
 
     /// Whether a whole key of a relation is decided, in which no two rows have NULL.
-    fn has_key(&self, at: usize, table: &Table) -> bool {
+    fn has_key(&self, at: usize, table: &Table, pairs: &[[RelationColumn<'_>; 2]]) -> bool {
         let is_there = |name: &String| table.column(name).is_some_and(|column| !column.nullable);
-        let is_held = |name: &String| {
-            self.pairs()
-                .iter()
-                .any(|[_, to]| *to == (at, name.as_str()))
-        };
+        let is_held = |name: &String| pairs.iter().any(|[_, to]| *to == (at, name.as_str()));
         let mut keys = table.keys(self.catalog.dbms);
         keys.any(|key| {
             let mut columns = key.columns.iter();
@@ -140,7 +136,7 @@ impl<'c> Decided<'_, 'c> {
         let on = on.flat_map(|(at, relation)| relation.on.iter().map(move |one| (one, Some(at))));
         for (condition, outer) in select.conditions.iter().map(|one| (one, None)).chain(on) {
             if let ConditionTest::Using(name) = &condition.test {
-                let sides = having(select, name, catalog);
+                let sides = select.columns_called(name, catalog);
                 if let [one, other] = sides.as_slice() {
                     add(*one, *other, outer);
                 }
@@ -167,16 +163,6 @@ fn fixed(condition: &Condition) -> Option<&ColumnRef> {
         return operand.column();
     }
     condition.fixed()
-}
-
-/// The columns of one name.
-fn having<'c>(select: &Select, name: &Name, catalog: &'c Catalog) -> Vec<ColumnOrigin<'c>> {
-    let found = (0..select.relations.len()).filter_map(|at| {
-        let table = select.table(at, catalog)?;
-        let mut columns = table.columns.iter();
-        Some((at, table, columns.find(|column| name.is(&column.name))?))
-    });
-    found.collect()
 }
 
 /// Whether one value of a column is equal to one value of another at most, as far as their types tell.

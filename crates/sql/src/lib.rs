@@ -27,26 +27,27 @@ pub mod definition;
 mod operand;
 mod order;
 mod origin;
+mod owners;
+mod parameters;
 mod query;
-mod rewrite;
 mod select;
 #[cfg(test)]
 mod tests;
 mod text;
+mod writes;
 
 pub use condition::{Comparator, Condition, ConditionTest};
 pub use operand::{ColumnRef, Constant, Name, Operand, OperandValue, Wrapping};
 pub use order::{InResult, SortKey};
 pub use origin::{ColumnOrigin, SelectedColumn, table};
+pub use owners::qualified;
+pub use parameters::{Example, Lists, Parametrized, ValueList, parametrized};
 pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
-pub use rewrite::{
-    Example, Lists, Parametrized, ValueList, WriteKind, WriteStatement, parametrized, qualified,
-    write_statement,
-};
 pub use select::{RelationSource, Select, SelectOutput};
-pub use text::Sql;
+pub use text::{Sql, literal};
+pub use writes::{WriteKind, WriteStatement, write_statement};
 
-use dynafold_relational::catalog::Dbms;
+use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 
 /// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
 pub fn is_keyword(name: &str) -> bool {
@@ -71,9 +72,14 @@ pub fn identifier(name: &str, dbms: Dbms) -> String {
     format!("{quote}{doubled}{quote}")
 }
 
-/// A text as SQL takes it: between quotes.
-pub fn literal(text: &str, dbms: Dbms) -> String {
-    text::literal(text, dbms)
+/// A table as SQL takes it: bare where the search path finds it, else with its schema.
+pub fn table_reference(catalog: &Catalog, name: &TableName) -> String {
+    let table = identifier(&name.name, catalog.dbms);
+    if catalog.finds(name) {
+        table
+    } else {
+        format!("{}.{table}", identifier(&name.schema, catalog.dbms))
+    }
 }
 
 /// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls

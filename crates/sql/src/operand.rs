@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
+    Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor, visit_expressions,
 };
 
 use super::text::{Sql, is_hexadecimal, unescaped};
@@ -284,6 +284,29 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
             _ => None,
         },
     }
+}
+
+/// The name of a parameter.
+pub(super) fn placeholder(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Value(value) => match &value.value {
+            Literal::Placeholder(name) => Some(name.trim_start_matches(':').to_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether one of the expressions in it is so, within queries too.
+pub(super) fn has_expression(part: &impl Visit, is: impl Fn(&Expr) -> bool) -> bool {
+    let found = visit_expressions(part, |expression| {
+        if is(expression) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    found.is_break()
 }
 
 fn literal(expression: &Expr) -> Option<&Literal> {

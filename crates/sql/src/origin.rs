@@ -51,21 +51,28 @@ impl Select {
 
     /// The column of a table that a name means; `None` where that is not plain to see.
     pub fn origin<'c>(&self, wanted: &ColumnRef, catalog: &'c Catalog) -> Option<ColumnOrigin<'c>> {
-        let column = |at: usize| {
+        let found = self.columns_called(&wanted.name, catalog);
+        if let Some(owner) = &wanted.owner {
+            let owner = self.called(&owner.text)?;
+            return found.into_iter().find(|(at, ..)| *at == owner);
+        }
+        // Of what is no table it is not known which columns it has.
+        let mut all = 0..self.relations.len();
+        let are_tables = all.all(|at| self.table(at, catalog).is_some());
+        match found.as_slice() {
+            [only] if are_tables => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// The columns of its tables that are called so, one of each table at most.
+    pub fn columns_called<'c>(&self, name: &Name, catalog: &'c Catalog) -> Vec<ColumnOrigin<'c>> {
+        let found = (0..self.relations.len()).filter_map(|at| {
             let table = self.table(at, catalog)?;
             let mut columns = table.columns.iter();
-            let column = columns.find(|column| wanted.name.is(&column.name))?;
-            Some((at, table, column))
-        };
-        if let Some(owner) = &wanted.owner {
-            return column(self.called(&owner.text)?);
-        }
-        let all = 0..self.relations.len();
-        // Of what is no table it is not known which columns it has.
-        let are_tables = all.clone().all(|at| self.table(at, catalog).is_some());
-        let mut found = all.filter_map(column);
-        let first = found.next().filter(|_| are_tables)?;
-        found.next().is_none().then_some(first)
+            Some((at, table, columns.find(|column| name.is(&column.name))?))
+        });
+        found.collect()
     }
 
     /// The columns of tables that its result has as they are, for each of its columns; `None` where it is not known

@@ -13,7 +13,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::UnreadableSql;
 use super::condition::{Comparator, ConditionTest, comparison};
-use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, names};
+use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, has_expression, names};
 use super::order::{SortKey, order};
 use super::select::{Select, SelectOutput};
 use super::text::{Sql, dialect};
@@ -30,160 +30,20 @@ const WORDS: usize = 50_000;
 
 /// Functions that give the same for the same in all databases, where they are the database's own. Of all others nothing is
 /// known.
-const STEADY: [&str; 27] = [
-    "abs",
-    "avg",
-    "ceil",
-    "coalesce",
-    "concat",
-    "count",
-    "floor",
-    "greatest",
-    "ifnull",
-    "json_extract",
-    "least",
-    "left",
-    "length",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "nullif",
-    "octet_length",
-    "replace",
-    "round",
-    "rtrim",
-    "starts_with",
-    "substr",
-    "sum",
-    "trim",
-    "upper",
-];
+pub(super) const STEADY: &str = include_str!("steady_functions.txt");
 
 /// Functions that give all rows of a statement one value where their arguments do, besides [`STEADY`]: the clock as it stood
 /// when the statement began, who asks, and what is computed of these. Of all others it is not known: `random()`,
 /// `gen_random_uuid()` and `nextval('s')` give each row its own.
-const ONE_TO_A_STATEMENT: [&str; 115] = [
-    "adddate",
-    "addtime",
-    "age",
-    "btrim",
-    "ceiling",
-    "char_length",
-    "character_length",
-    "chr",
-    "concat_ws",
-    "convert",
-    "convert_tz",
-    "curdate",
-    "current_catalog",
-    "current_database",
-    "current_date",
-    "current_role",
-    "current_schema",
-    "current_setting",
-    "current_time",
-    "current_timestamp",
-    "current_user",
-    "curtime",
-    "database",
-    "date",
-    "date_add",
-    "date_bin",
-    "date_format",
-    "date_part",
-    "date_sub",
-    "date_trunc",
-    "datediff",
-    "datetime",
-    "day",
-    "dayofmonth",
-    "dayofweek",
-    "dayofyear",
-    "decode",
-    "div",
-    "encode",
-    "exp",
-    "format",
-    "from_days",
-    "from_unixtime",
-    "hex",
-    "hour",
-    "if",
-    "iif",
-    "initcap",
-    "instr",
-    "julianday",
-    "justify_days",
-    "justify_hours",
-    "justify_interval",
-    "last_day",
-    "left",
-    "ln",
-    "localtime",
-    "localtimestamp",
-    "locate",
-    "log",
-    "lpad",
-    "make_date",
-    "make_interval",
-    "make_time",
-    "make_timestamp",
-    "make_timestamptz",
-    "makedate",
-    "maketime",
-    "md5",
-    "minute",
-    "mod",
-    "month",
-    "now",
-    "pow",
-    "power",
-    "printf",
-    "quarter",
-    "repeat",
-    "reverse",
-    "right",
-    "rpad",
-    "second",
-    "session_user",
-    "sign",
-    "split_part",
-    "sqrt",
-    "statement_timestamp",
-    "str_to_date",
-    "strftime",
-    "strpos",
-    "subdate",
-    "substring",
-    "subtime",
-    "time",
-    "timestamp",
-    "timestampadd",
-    "timestampdiff",
-    "timezone",
-    "to_char",
-    "to_date",
-    "to_days",
-    "to_timestamp",
-    "transaction_timestamp",
-    "trunc",
-    "truncate",
-    "unhex",
-    "unix_timestamp",
-    "unixepoch",
-    "user",
-    "utc_date",
-    "utc_time",
-    "utc_timestamp",
-    "week",
-    "weekday",
-    "year",
-];
+pub(super) const ONE_TO_A_STATEMENT: &str = include_str!("statement_functions.txt");
 
 /// Whether a function gives all rows of a statement one value where its arguments do.
 pub(crate) fn gives_one_value(function: &str) -> bool {
-    STEADY.contains(&function) || ONE_TO_A_STATEMENT.contains(&function)
+    is_listed(STEADY, function) || is_listed(ONE_TO_A_STATEMENT, function)
+}
+
+fn is_listed(functions: &str, function: &str) -> bool {
+    functions.split_whitespace().any(|one| one == function)
 }
 
 /// One query that only reads.
@@ -404,16 +264,7 @@ pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<Unreadable
         ),
         _ => false,
     };
-    let found = is_operator
-        && ast::visit_expressions(query, |expression| {
-            if is_wide(expression) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })
-        .is_break();
-    found.then(|| {
+    (is_operator && has_expression(query, is_wide)).then(|| {
         let why = "of its operator BINARY it is not plain to see where the operand ends: write CAST(… AS BINARY)";
         UnreadableSql::Syntax(why.to_owned())
     })
@@ -708,7 +559,7 @@ impl Visitor for QueryFacts {
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
                 self.read.functions.push(name.clone());
-                (!STEADY.contains(&name.as_str())).then(|| format!("{name}()"))
+                (!is_listed(STEADY, &name)).then(|| format!("{name}()"))
             }
             Expr::Identifier(name) => {
                 let word = name.value.to_lowercase();

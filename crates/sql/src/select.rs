@@ -1,14 +1,12 @@
 //! One SELECT: what it reads, what it gives, what it asks of its rows.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::{
     self, Distinct, GroupByExpr, JoinConstraint, JoinOperator, SelectFlavor, SelectItem,
     SelectItemQualifiedWildcardKind, TableAlias, TableFactor, TableWithJoins,
 };
 
 use super::condition::{Condition, ConditionTest, conditions};
-use super::operand::{ColumnRef, Name, Operand, names};
+use super::operand::{ColumnRef, Name, Operand, has_expression, names};
 use super::text::Sql;
 
 /// One SELECT of a query, as far as it is understood.
@@ -141,11 +139,7 @@ impl Select {
 }
 
 fn has_collation(part: &impl ast::Visit) -> bool {
-    let is_collation = |one: &ast::Expr| match one {
-        ast::Expr::Collate { .. } => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    };
-    ast::visit_expressions(part, is_collation).is_break()
+    has_expression(part, |one| matches!(one, ast::Expr::Collate { .. }))
 }
 
 struct SelectReader<'s> {

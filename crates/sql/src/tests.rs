@@ -778,6 +778,19 @@ fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
 }
 
 #[test]
+fn each_function_that_is_known_is_listed_once() {
+    let mut all: Vec<&str> = Vec::new();
+    for list in [query::STEADY, query::ONE_TO_A_STATEMENT] {
+        let words: Vec<&str> = list.split_whitespace().collect();
+        assert!(words.is_sorted(), "{list}");
+        all.extend(words);
+    }
+    all.sort_unstable();
+    let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
+    assert_eq!(twice, None);
+}
+
+#[test]
 fn a_column_whose_name_only_begins_like_a_clock_is_none() {
     for sql in [
         "current_price > 5",
@@ -809,6 +822,7 @@ fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
         "SELECT id, placed_at FROM orders ORDER BY 2, 1 LIMIT 5",
         "SELECT id FROM users ORDER BY email LIMIT 5",
         "SELECT id FROM users ORDER BY email COLLATE \"C\" LIMIT 5",
+        "SELECT id FROM users ORDER BY email COLLATE ucs_basic LIMIT 5",
         "SELECT o.id, u.email FROM orders o JOIN users u ON u.id = o.user_id ORDER BY o.id LIMIT 5",
         "SELECT o.id, u.email FROM orders o LEFT JOIN users u ON u.id = o.user_id ORDER BY o.id LIMIT 5",
         "SELECT o.id, u.email FROM orders o, users u WHERE u.id = o.user_id AND o.id = 7 ORDER BY u.email LIMIT 5",
@@ -824,6 +838,8 @@ fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
         "SELECT id FROM orders LIMIT 5",
         "SELECT id FROM orders WHERE user_id = :u ORDER BY placed_at DESC LIMIT 5",
         "SELECT id FROM users ORDER BY email COLLATE \"de_DE\" LIMIT 5",
+        // Only MySQL's names say that they are of bytes.
+        "SELECT id FROM users ORDER BY email COLLATE own_bin LIMIT 5",
         "SELECT id FROM users ORDER BY lower(email) LIMIT 5",
         // A user has several orders, and where there is no user the order is not told.
         "SELECT o.id, u.email FROM orders o JOIN users u ON u.id = o.user_id ORDER BY u.id LIMIT 5",

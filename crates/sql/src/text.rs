@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use dynafold_relational::catalog::Dbms;
+use sqlparser::ast::{Expr, Statement};
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace, Word};
 
 use super::UnreadableSql;
@@ -265,8 +267,26 @@ pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
     found
 }
 
-/// A text as SQL.
-pub(super) fn literal(text: &str, dbms: Dbms) -> String {
+/// The statements of a piece of SQL.
+pub(super) fn statements(sql: &Sql, dbms: Dbms) -> Result<Vec<Statement>, UnreadableSql> {
+    let dialect = dialect(Some(dbms));
+    let parser = Parser::new(dialect.as_ref()).with_recursion_limit(128);
+    let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
+    let read = parser.parse_statements();
+    read.map_err(|error| UnreadableSql::Syntax(error.to_string()))
+}
+
+/// An expression; `None` where the parser does not take it.
+pub(super) fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
+    let sql = Sql::read(text, Some(dbms)).ok()?;
+    let dialect = dialect(Some(dbms));
+    let mut parser =
+        Parser::new(dialect.as_ref()).with_tokens_with_locations(sql.tokens().to_vec());
+    parser.parse_expr().ok()
+}
+
+/// A text as SQL takes it: between quotes.
+pub fn literal(text: &str, dbms: Dbms) -> String {
     let mut text = text.replace('\'', "''");
     if dialect(Some(dbms)).supports_string_literal_backslash_escape() {
         text = text.replace('\\', r"\\");

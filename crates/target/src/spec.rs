@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use dynafold_format::address::{self, Unsafe};
+use dynafold_format::address::{self, AddressFault};
 
 /// Which target is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub enum SpecError {
     Query,
     /// When something else than a file's name follows `local:`.
     #[error("the target is not usable")]
-    File(#[from] Unsafe),
+    File(#[from] AddressFault),
 }
 
 impl TargetSpec {

@@ -14,10 +14,10 @@ use crate::value::quote;
 
 /// Makes a file that is not there yet. A mistyped name must not cost the mapping, or a SQLite
 /// source; pipes and devices hold nothing that could be lost.
-pub(super) fn create(path: &Path) -> Result<File, Failure> {
+pub(super) fn create_new_file(path: &Path) -> Result<File, Failure> {
     let made = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path),
-        // It holds rows.
+        // Rows may be private: only the user may read the file.
         _ => private::options().write(true).create_new(true).open(path),
     };
     made.map_err(|error| match error.kind() {
@@ -39,7 +39,7 @@ pub(super) struct ItemLines {
 impl ItemLines {
     pub(super) fn new(file: Option<&Path>, format: PreviewFormat) -> Result<Self, Failure> {
         let out: Box<dyn Write + Send> = match file {
-            Some(path) => Box::new(create(path)?),
+            Some(path) => Box::new(create_new_file(path)?),
             None => Box::new(io::stdout()),
         };
         Ok(Self {
@@ -54,7 +54,7 @@ impl ItemSink for ItemLines {
     fn item(&mut self, item: &SurveyedItem<'_>) -> io::Result<()> {
         self.line.clear();
         match self.format {
-            PreviewFormat::Ndjson => line(
+            PreviewFormat::Ndjson => write_line(
                 &mut self.line,
                 &item.item_type.name,
                 &item.row_json(),
@@ -62,7 +62,9 @@ impl ItemSink for ItemLines {
                 item.units,
                 item.json,
             ),
-            _ => self.line.push_str(item.json),
+            PreviewFormat::DynamodbJson | PreviewFormat::Table | PreviewFormat::Json => {
+                self.line.push_str(item.json);
+            }
         }
         self.line.push('\n');
         self.out.write_all(printable(&self.line).as_bytes())
@@ -77,7 +79,7 @@ impl ItemSink for ItemLines {
 pub(super) fn sampled(out: &mut String, sample: &ItemTypeSample, item: &SampleItem) {
     let mut json = String::new();
     write_item(&mut json, &item.item);
-    line(
+    write_line(
         out,
         &sample.item_type,
         item.row.get(),
@@ -87,7 +89,7 @@ pub(super) fn sampled(out: &mut String, sample: &ItemTypeSample, item: &SampleIt
     );
 }
 
-fn line(out: &mut String, item_type: &str, row: &str, size: usize, units: u64, item: &str) {
+fn write_line(out: &mut String, item_type: &str, row: &str, size: usize, units: u64, item: &str) {
     out.push_str("{\"item_type\":");
     quote(out, item_type);
     out.push_str(&format!(

@@ -16,7 +16,8 @@ pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
         usd(sum.storage),
         prices.dated_source()
     );
-    [statements(report), String::new(), sum, report.bound()].join("\n")
+    let gap = report.search_gap_text();
+    [statements(report), String::new(), sum, gap].join("\n")
 }
 
 /// What a design says of its statements and of the schema.
@@ -44,7 +45,7 @@ pub(in crate::cli) fn statements(report: &Report) -> String {
     section("indexes", indexes, &mut out);
     let fewer = report.alternatives.iter().map(|other| {
         let indexes = counted_as(other.indexes, "index", "indexes");
-        format!("with {indexes}: {}", other.why_lost())
+        format!("with {indexes}: {}", other.rejection_text())
     });
     section("with fewer indexes the same search finds", fewer, &mut out);
     let warnings = report.warnings.iter().map(ToString::to_string);
@@ -72,7 +73,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 served.consistent == Some(false),
                 ", not strongly consistent",
             );
-            format!("{}, {units} units, {cost}{eventual}", served.asked())
+            format!("{}, {units} units, {cost}{eventual}", served.request_text())
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }
@@ -133,7 +134,8 @@ pub(in crate::cli) fn update(
             changes => changes.join("; "),
         };
         let (units, cost) = (figure(served.units), usd(served.usd_month));
-        Some(vec![read.name.clone(), change, served.asked(), units, cost])
+        let request = served.request_text();
+        Some(vec![read.name.clone(), change, request, units, cost])
     });
     let rows: Vec<Vec<String>> = rows.collect();
     let mut out: Vec<String> = Vec::new();
@@ -165,7 +167,7 @@ pub(in crate::cli) fn update(
 
 /// The reads that are served, and the statements that write.
 fn tables(report: &Report, out: &mut Vec<String>) {
-    let served = report.reads.iter().filter_map(ReadReport::cells);
+    let served = report.reads.iter().filter_map(ReadReport::table_row);
     let served: Vec<[String; 7]> = served.collect();
     if !served.is_empty() {
         let header = [
@@ -180,7 +182,7 @@ fn tables(report: &Report, out: &mut Vec<String>) {
         out.push(figures(&header, served));
     }
     if !report.writes.is_empty() {
-        let rows = report.writes.iter().map(WriteReport::cells);
+        let rows = report.writes.iter().map(WriteReport::table_row);
         let header = [
             "write",
             "statement",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::joined;
+use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{
     Condition, ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery, Wrapping,
@@ -11,8 +11,8 @@ use dynafold_sql::{
 
 use super::sql::{ignores_blanks, is_loose};
 use super::{
-    Ask, At, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct, free_name,
-    is_one_row, note_names,
+    Ask, At, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct, is_one_row,
+    note_names,
 };
 use crate::path::{Path, Step};
 

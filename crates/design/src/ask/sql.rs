@@ -1,14 +1,13 @@
 //! The SQL of an answer, where it is other than the query's own.
 
+use dynafold_format::free_name;
 use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SortKey,
-    identifier, literal, qualified,
+    identifier, literal, qualified, table_reference,
 };
 
-use super::{
-    At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, free_name, unserved,
-};
+use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, unserved};
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
@@ -437,20 +436,10 @@ impl<'c> Reading<'c, '_> {
     }
 
     pub(super) fn table_name(&self, at: usize) -> String {
-        let Some(table) = self.tables.get(at) else {
-            return String::new();
-        };
-        let dbms = self.catalog.dbms;
-        let name = identifier(&table.name.name, dbms);
-        let is_found = self
-            .catalog
-            .find(&table.name.name)
-            .is_some_and(|found| found.name == table.name);
-        if is_found {
-            name
-        } else {
-            format!("{}.{name}", identifier(&table.name.schema, dbms))
-        }
+        let table = self.tables.get(at);
+        table.map_or_else(String::new, |table| {
+            table_reference(self.catalog, &table.name)
+        })
     }
 }
 

@@ -21,7 +21,7 @@ table:
 fn priced(tables: &str, mapping: &str, sql: &str) -> PricedMapping {
     let (catalog, limits) = schema(tables);
     let text = format!("{TABLE}{mapping}");
-    let (model, _) = modelled(&text, &catalog, &Described::new()).unwrap();
+    let (model, ..) = modelled(&text, &|_| None, &catalog, &Described::new()).unwrap();
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();
     price("", &catalog, &model, &statements, &prices, &limits.observed)
@@ -174,7 +174,7 @@ access_patterns:
     let columns = columns.map(|name| catalog.tables[0].column(name).unwrap().clone());
     let described = Described::from([(query.to_owned(), Ok(columns.to_vec()))]);
     let text = format!("{TABLE}{mapping}");
-    let (model, _) = modelled(&text, &catalog, &described).unwrap();
+    let (model, ..) = modelled(&text, &|_| None, &catalog, &described).unwrap();
     let sql = "-- byProject (1/s)\nSELECT project, sum(minutes) AS minutes FROM times WHERE worker = :w GROUP BY project;";
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();

@@ -7,7 +7,6 @@ use dynafold_mapping::access::{given, plan};
 use dynafold_mapping::model::{
     AccessPattern, FilterOperand, ParameterKind, Template, TemplatePart,
 };
-use dynafold_mapping::template::Filter;
 use dynafold_mapping::{PatternProof, aligned};
 use serde_json::{Value as Json, json};
 
@@ -478,7 +477,7 @@ fn plainly(template: &Template) -> String {
             TemplatePart::Text(text) => text.clone(),
             TemplatePart::Value(placeholder) => {
                 let shards = placeholder.place.column == AccessPattern::SHARD
-                    || matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
+                    || placeholder.shards().is_some();
                 if shards {
                     placeholder.to_string()
                 } else {

@@ -53,7 +53,7 @@ fn sum(report: &Report) -> String {
         usd(sum.reads),
         usd(sum.writes),
         usd(sum.storage),
-        report.bound()
+        report.search_gap_text()
     )
 }
 
@@ -73,7 +73,7 @@ fn changed(facts: &DocumentFacts<'_>, report: &Report) -> Option<String> {
 
 fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
     let row = |read: &ReadReport| {
-        let cells = read.cells()?.into_iter().skip(1);
+        let cells = read.table_row()?.into_iter().skip(1);
         let mut patterns = facts.patterns.iter();
         let name = if patterns.any(|pattern| *pattern.model.name == *read.name) {
             link(About::Pattern, &read.name)
@@ -100,7 +100,7 @@ fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
 
 fn written(report: &Report) -> Option<DocBlock> {
     let rows = report.writes.iter().map(|write| {
-        let cells = write.cells().into_iter();
+        let cells = write.table_row().into_iter();
         DocRow::new(cells.map(|cell| vec![plain(cell)]).collect())
     });
     let rows: Vec<DocRow> = rows.collect();
@@ -135,7 +135,7 @@ fn runners_up(report: &Report) -> DocBlock {
         [
             indexes(other.indexes),
             other.usd_month.map_or_else(|| "-".to_owned(), usd),
-            other.why_lost(),
+            other.rejection_text(),
         ]
     };
     let rows = std::iter::once(chosen).chain(report.alternatives.iter().map(other));

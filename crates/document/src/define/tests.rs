@@ -184,7 +184,7 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
     let report = r#"{
         "reads": [
             { "name": "gone", "about": "", "rate": 20.0, "why_not": null, "instead": null, "served": {
-                "request": "Query", "index": "GSI1", "items": ["ORDER"], "requests": 4, "found": 9.3, "units": 0.5,
+                "request": "Query", "index": "GSI1", "items": ["ORDER"], "requests": 4, "fetches": 0, "found": 9.3, "units": 0.5,
                 "usd_month": 32.4, "consistent": null, "notes": ["one more column"] } },
             { "name": "search", "about": "", "rate": null, "served": null,
                 "why_not": "searches a text", "instead": "a search index" }
@@ -192,8 +192,8 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
         "writes": [{ "name": "pay", "kind": "UPDATE", "item": "ORDER", "rate": 2.0, "units": 3.0, "usd_month": 9.72 }],
         "indexes": [{ "name": "GSI1", "items": ["ORDER"], "reads": ["gone"] }],
         "sum": { "reads": 32.4, "writes": 9.72, "storage": 0.0, "all": 42.12 },
-        "alternatives": [{ "indexes": 0, "usd_month": null, "not_served": 2, "not_consistent": 0 }],
-        "gap_usd_month": 0.0, "warnings": ["hot key: gone"], "not_guessed": [], "left_out": ["log: it has no key that identifies its rows"]
+        "alternatives": [{ "indexes": 0, "usd_month": null, "unserved": ["gone", "search"], "not_consistent": 0 }],
+        "gap_usd_month": 0.0, "warnings": [{ "kind": "hot key", "concerned": ["gone"], "why": "it is hot" }], "not_guessed": [], "left_out": ["log: it has no key that identifies its rows"]
     }"#;
     let report: &Report = Box::leak(Box::new(serde_json::from_str(report).unwrap()));
     let catalog = shop();
@@ -213,9 +213,9 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
         "| pay | UPDATE | ORDER | 2/s | 3 | 9.72 |",
         "- `gone`: one more column",
         "| 1 index: this one | 42.12 | 1 read not served |",
-        "| 0 indexes | - | the search found no place for 2 reads |",
+        "| 0 indexes | - | the search found no place for 2 reads (gone, search) |",
         "- `search`: it searches a text. Instead: a search index",
-        "- hot key: gone",
+        "- hot key: gone: it is hot",
         "- log: it has no key that identifies its rows",
     ] {
         assert!(text.contains(expected), "{expected} is missing:\n{text}");

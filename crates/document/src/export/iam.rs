@@ -502,7 +502,7 @@ fn keep_apart(filters: &[Filter]) -> bool {
 }
 
 fn of_value(pattern: &AccessPattern, value: &Placeholder, tenant: Option<&str>) -> KeyValuePiece {
-    if let Some(Filter::Shard(shards)) = value.filters.last() {
+    if let Some(shards) = value.shards() {
         return KeyValuePiece::Digits(shards.saturating_sub(1).to_string().len());
     }
     let name = parameter(pattern, value).filter(|name| Some(*name) == tenant);
@@ -604,7 +604,7 @@ fn fault(model: &Model, pattern: &AccessPattern, keys: &LeadingKeys, name: &str)
             "`dynamodb:LeadingKeys` cannot express its partition key, which is not a single string"
                 .to_owned()
         }
-        (_, Some(value)) if matches!(value.filters.last(), Some(Filter::Shard(_))) => {
+        (_, Some(value)) if value.shards().is_some() => {
             format!(
                 "its partition key has a shard number made from `{name}`, which other tenants share"
             )

@@ -1,6 +1,6 @@
 //! The resources that a table needs, as plain data independent of the output format.
 //!
-//! The table is the one that `migrate` makes (`target::dynamodb::create`). Auto scaling and the archive of
+//! The table is the one that `migrate` makes by the crate `dynafold-target`. Auto scaling and the archive of
 //! expired items are described here too.
 
 use dynafold_dynamodb::{Autoscale, Index, KeyAttribute, StreamView, Table, Throughput};

@@ -11,6 +11,7 @@ use dynafold_dynamodb::{
     Attribute, Index, Item, KeyAttribute, Position, Table, attribute_json, fingerprints,
     write_item, write_units,
 };
+use dynafold_format::whole;
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::IndexEntrySizes;
 use dynafold_target::retry::{Decision, Policy, Retry};
@@ -20,7 +21,6 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
 use super::books::add_fields;
-use super::count;
 use super::ending::{Cancel, EndReason};
 use super::failure::{Failure, shared};
 use super::pace::{WritePace, units};
@@ -179,7 +179,7 @@ impl Erase {
                     }
                     if let Some(books) = report.books(owner) {
                         books.items += 1;
-                        books.bytes += count(size);
+                        books.bytes += whole(size);
                         books.write_units += deletion_units(size, held);
                     }
                 }
@@ -310,7 +310,7 @@ impl Erase {
             let mut left = 0;
             let mut pages = Pages::of(self, partition, Some(names.clone()));
             while let Some(items) = pages.next(report).await? {
-                left += count(items.len());
+                left += whole(items.len());
             }
             report.claims.push(is_empty(partition, left));
             all += left;

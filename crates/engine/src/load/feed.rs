@@ -1,5 +1,6 @@
 //! From rows to their outcomes: the one way that a row takes in all runs, and reading all rows for one purpose.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
@@ -49,12 +50,19 @@ impl RowOutcome {
         row: &mut [Value],
         folder: &Folder,
     ) -> Option<Self> {
-        let folded = match elements.advance(row) {
-            Ok(false) => return None,
-            Ok(true) => folder.fold(index, row),
-            Err(reject) => Err(reject),
-        };
-        Some(folded.into())
+        next_of_row(elements, row, |row| folder.fold(index, row).into())
+    }
+}
+
+fn next_of_row<T: From<RowOutcome>>(
+    elements: &mut ExplodedElements<'_>,
+    row: &mut [Value],
+    fold: impl FnOnce(&[Value]) -> T,
+) -> Option<T> {
+    match elements.advance(row) {
+        Ok(false) => None,
+        Ok(true) => Some(fold(row)),
+        Err(reject) => Some(RowOutcome::Rejected(reject).into()),
     }
 }
 
@@ -79,26 +87,6 @@ pub(crate) enum WrittenRow {
 impl From<RowOutcome> for WrittenRow {
     fn from(outcome: RowOutcome) -> Self {
         Self::Outcome(outcome)
-    }
-}
-
-impl WrittenRow {
-    /// As [`RowOutcome::of`]; the item goes into the text, where there is one.
-    fn of(
-        index: usize,
-        elements: &mut ExplodedElements<'_>,
-        row: &mut [Value],
-        folder: &Folder,
-        text: Option<&mut ItemText>,
-    ) -> Option<Self> {
-        match elements.advance(row) {
-            Ok(false) => return None,
-            Ok(true) => {}
-            Err(reject) => return Some(RowOutcome::Rejected(reject).into()),
-        }
-        let written = text.and_then(|text| folder.write(index, row, text));
-        let outcome = || Self::Outcome(folder.fold(index, row).into());
-        Some(written.map_or_else(outcome, Self::Item))
     }
 }
 
@@ -167,7 +155,7 @@ impl<'m> RowOutcomes<'m> {
 
     /// The next outcome, with its item type. `None` after the last.
     pub(crate) fn next(&mut self, folder: &Folder) -> Option<(usize, &'m ItemType, RowOutcome)> {
-        self.advance(|index, elements, row| RowOutcome::of(index, elements, row, folder))
+        self.advance(|index, row| folder.fold(index, row).into())
     }
 
     /// As [`Self::next`]; an item goes into the text, where there is one.
@@ -176,14 +164,17 @@ impl<'m> RowOutcomes<'m> {
         folder: &Folder,
         mut text: Option<&mut ItemText>,
     ) -> Option<(usize, &'m ItemType, WrittenRow)> {
-        self.advance(|index, elements, row| {
-            WrittenRow::of(index, elements, row, folder, text.as_deref_mut())
+        self.advance(|index, row| {
+            let text = text.as_deref_mut();
+            let written = text.and_then(|text| folder.write(index, row, text));
+            let outcome = || WrittenRow::Outcome(folder.fold(index, row).into());
+            written.map_or_else(outcome, WrittenRow::Item)
         })
     }
 
     fn advance<T: From<RowOutcome>>(
         &mut self,
-        mut next_of_row: impl FnMut(usize, &mut ExplodedElements<'_>, &mut [Value]) -> Option<T>,
+        mut fold: impl FnMut(usize, &[Value]) -> T,
     ) -> Option<(usize, &'m ItemType, T)> {
         loop {
             let Some(index) = self.item_types.get(self.next_type).copied() else {
@@ -197,13 +188,14 @@ impl<'m> RowOutcomes<'m> {
                 self.next_type += 1;
                 continue;
             };
-            if let Some((elements, done)) = &mut self.open {
-                if let Some(outcome) = next_of_row(index, elements, &mut self.row) {
-                    counts.expanded += u64::from(*done > 0);
-                    *done += 1;
+            if let Some((elements, seen)) = &mut self.open {
+                let next = next_of_row(elements, &mut self.row, |row| fold(index, row));
+                if let Some(outcome) = next {
+                    counts.expanded += u64::from(*seen > 0);
+                    *seen += 1;
                     return Some((index, item_type, outcome));
                 }
-                counts.empty += u64::from(*done == 0);
+                counts.empty += u64::from(*seen == 0);
                 self.open = None;
                 self.next_type += 1;
                 continue;
@@ -249,27 +241,35 @@ pub(crate) struct RowFeed<'w> {
     pub(crate) cancel: &'w Cancel,
 }
 
+/// How a reading ends that does not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FeedEnd {
+    /// Every row came once, up to the one with which it was enough.
+    Read,
+    /// A connection broke on the way. Rows would come twice then, so a caller that needs each of them once begins again.
+    ConnectionLost,
+}
+
 impl RowFeed<'_> {
-    /// Gives `each` the outcome of every row; `each` says whether to go on. `source` has the snapshot
-    /// open, and is given back if its connection still stands. Returns `false` if a connection broke on the way:
-    /// rows would come twice then, so a caller that needs each of them once begins again.
+    /// Gives `each` the outcome of every row, as long as it goes on. `source` has the snapshot open, and is given back if its
+    /// connection still stands.
     pub(crate) async fn each(
         self,
         source: &mut Option<Box<dyn Source>>,
-        mut each: impl FnMut(usize, &ItemType, &Row, RowOutcome) -> Result<bool, EndReason>,
-    ) -> Result<bool, EndReason> {
+        mut each: impl FnMut(usize, &ItemType, &Row, RowOutcome) -> Result<ControlFlow<()>, EndReason>,
+    ) -> Result<FeedEnd, EndReason> {
         let (model, folder) = (self.model.clone(), self.folder.clone());
         self.read(source, |pass, read| {
             let (Some(pass), LaneMessage::Rows(block)) = (model.passes.get(pass), read) else {
-                return Ok(true);
+                return Ok(ControlFlow::Continue(()));
             };
             let mut outcomes = RowOutcomes::new(&model, &pass.item_types, block.rows, None);
             while let Some((index, item_type, outcome)) = outcomes.next(&folder) {
-                if !each(index, item_type, outcomes.row(), outcome)? {
-                    return Ok(false);
+                if each(index, item_type, outcomes.row(), outcome)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
             }
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         })
         .await
     }
@@ -278,8 +278,8 @@ impl RowFeed<'_> {
     pub(crate) async fn read(
         self,
         source: &mut Option<Box<dyn Source>>,
-        mut take: impl FnMut(usize, LaneMessage<ChunkId>) -> Result<bool, EndReason>,
-    ) -> Result<bool, EndReason> {
+        mut take: impl FnMut(usize, LaneMessage<ChunkId>) -> Result<ControlFlow<()>, EndReason>,
+    ) -> Result<FeedEnd, EndReason> {
         let Some(lent) = source.take() else {
             return Err(
                 Failure::Internal("the source did not come back from an earlier reading").into(),
@@ -295,21 +295,76 @@ impl RowFeed<'_> {
                 read = lanes.next() => read,
             };
             let taken = match read {
-                None => break Ok(true),
+                None => break Ok(FeedEnd::Read),
                 Some(LaneMessage::Failed(error)) => break Err(error.into()),
-                Some(LaneMessage::Again { .. }) => break Ok(false),
+                Some(LaneMessage::Again { .. }) => break Ok(FeedEnd::ConnectionLost),
                 Some(LaneMessage::Rows(block)) => take(block.ticket.pass, LaneMessage::Rows(block)),
                 Some(LaneMessage::End { ticket, end }) => {
                     take(ticket.pass, LaneMessage::End { ticket, end })
                 }
             };
             match taken {
-                Ok(true) => {}
-                Ok(false) => break Ok(true),
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => break Ok(FeedEnd::Read),
                 Err(why) => break Err(why),
             }
         };
         *source = lanes.finish().await.0;
         end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_mapping::model::Explode;
+    use dynafold_mapping::template::Context;
+    use dynafold_testing::model::{item_type, model, number, pass, place, text};
+
+    use super::*;
+
+    #[test]
+    fn a_row_has_an_outcome_for_each_item_type_and_each_element() {
+        // A row has an id, tags, room for one of them and its position, and whether its tags are wanted.
+        let user = item_type("USER", 0, &[("PK", "USER#{0}"), ("SK", "USER#")]);
+        let mut tag = item_type("TAG", 0, &[("PK", "USER#{0}"), ("SK", "TAG#{3}")]);
+        tag.condition = Some(4);
+        tag.explodes = vec![Explode {
+            array: place(1),
+            element: 2,
+            index: 3,
+        }];
+        let model = Arc::new(model(vec![pass("users", 5, &[0, 1])], vec![user, tag]));
+        let tags = |tags: &[&str]| Value::List(tags.iter().map(|tag| text(tag)).collect());
+        let row = |id, tags: Value, is_wanted| -> Row {
+            let room = [Value::Null, Value::Null, Value::Bool(is_wanted)];
+            [number(id), tags].into_iter().chain(room).collect()
+        };
+        let rows = vec![
+            row(1, tags(&["a", "b"]), true),
+            row(2, tags(&[]), true),
+            row(3, tags(&["c"]), false),
+            row(4, text("no array"), true),
+        ];
+        let folder = Folder::new(&model, Context::default());
+        let left = Vec::new();
+        let mut outcomes = RowOutcomes::new(&model, &[0, 1], Chunk { rows, left }, None);
+        let mut told = Vec::new();
+        while let Some((_, item_type, outcome)) = outcomes.next(&folder) {
+            let outcome = match outcome {
+                RowOutcome::Made(_) => "made",
+                RowOutcome::Filtered => "filtered",
+                RowOutcome::Rejected(_) => "rejected",
+                RowOutcome::Expired(_) => "expired",
+            };
+            told.push(format!("{} {outcome}", item_type.name));
+        }
+        assert_eq!(
+            told.join(", "),
+            "USER made, TAG made, TAG made, USER made, USER made, TAG filtered, USER made, TAG rejected"
+        );
+        let counts = outcomes.counts();
+        let counts = counts.map(|(_, of)| [of.rows_read, of.filtered, of.empty, of.expanded]);
+        let counts: Vec<[u64; 4]> = counts.collect();
+        assert_eq!(counts, [[4, 0, 0, 0], [4, 1, 1, 1]]);
     }
 }

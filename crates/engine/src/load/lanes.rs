@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use dynafold_format::whole;
 use dynafold_mapping::model::{Model, Pass};
 use dynafold_relational::scan::Scan;
 use dynafold_source::{Chunk, LeftBehind, Source, SourceError};
@@ -17,7 +18,6 @@ use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
-use super::count;
 use super::ending::{Cancel, EndReason, RunHalt};
 use super::failure::Failure;
 use super::plan::{ChunkId, ChunkPart, ChunkPlan, scan_of};
@@ -285,7 +285,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         let (mut number, mut read) = (0, 0);
         while let Some(rows) = blocks.next().await {
             let rows = rows.map_err(ChunkAttempt::Failed)?;
-            read += count(rows.rows.len());
+            read += whole(rows.rows.len());
             let ticket = ticket.clone();
             let block = RowBlock {
                 ticket,

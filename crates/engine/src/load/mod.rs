@@ -73,7 +73,7 @@ pub(crate) use claims::subject;
 pub(crate) use differ::{DifferenceReader, PageLookup, deletes_expired, is_same};
 pub(crate) use ending::{EndReason, RunHalt};
 pub(crate) use failure::shared;
-pub(crate) use feed::{RowFeed, RowOutcome, RowOutcomes};
+pub(crate) use feed::{FeedEnd, RowFeed, RowOutcome, RowOutcomes};
 pub(crate) use files::LineFile;
 pub(crate) use lanes::{IssueTicket, LaneMessage, Lanes, Reader, RowBlock, spread};
 pub(crate) use ledger::{ClosedLedger, Ticket};
@@ -219,9 +219,4 @@ pub(crate) fn processors() -> usize {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     // More of them gain nothing: the database, or the table, is slower.
     all.min(8)
-}
-
-/// The length of something in memory as the number type of the books.
-pub(crate) fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }

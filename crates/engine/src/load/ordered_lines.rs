@@ -5,9 +5,8 @@
 use std::collections::BTreeMap;
 use std::io::{Seek as _, SeekFrom, Write as _};
 
+use dynafold_format::whole;
 use tempfile::SpooledTempFile;
-
-use super::count;
 
 /// Bytes of lines that are kept in memory; more go to a file without a name.
 const MAX_BYTES_IN_MEMORY: usize = 1 << 20;
@@ -46,7 +45,7 @@ impl OrderedLines {
 
     /// Adds a line that belongs to no block: one of an item that the service refused.
     pub(super) fn append(&mut self, lines: &str) -> std::io::Result<()> {
-        self.length += count(lines.len());
+        self.length += whole(lines.len());
         self.text.write_all(lines.as_bytes())
     }
 

@@ -4,7 +4,7 @@
 //! the time and wakes those who wait.
 
 use dynafold_dynamodb::{Table, write_units};
-use dynafold_format::float;
+use dynafold_format::{float, whole};
 use dynafold_target::throttle::{
     Admission, Bottleneck, Gate, HotPartitions, OutcomeKind, RequestOutcome, ThrottleSettings, Toll,
 };
@@ -12,8 +12,6 @@ use dynafold_target::{Action, BatchEntry, Consumed};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
-
-use super::count;
 
 /// How long a writer waits at most before it asks again: what it waits for may have been lost.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -190,7 +188,7 @@ impl WritePace {
             inner.gate.answered(now, &answer, blamed);
             if let (Some(toll), Some(consumed)) = (&mut inner.toll, consumed) {
                 let deleted = accepted.iter().filter(|e| e.action == Action::Delete);
-                toll.answered(float(count(deleted.count())), consumed.total);
+                toll.answered(float(whole(deleted.count())), consumed.total);
             }
             used
         };

@@ -10,6 +10,7 @@
 //! here, before anything is written.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
@@ -24,7 +25,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
-use super::feed::{RowFeed, RowOutcome};
+use super::feed::{FeedEnd, RowFeed, RowOutcome};
 use super::plan::{ChunkId, ChunkPlan};
 use super::rejects::{BlockingRejects, Rejected};
 use super::report::{KeysReport, Progress, RunStep};
@@ -124,14 +125,14 @@ impl KeyPass<'_> {
         loop {
             let mut proof = Proof::new(self.options.clone());
             let mut proved = Proved::default();
-            let whole = self
+            let read = self
                 .walk(model)
                 .each(source, |index, item_type, row, outcome| {
                     let taken =
                         self.meet((index, item_type), row, outcome, &mut proof, &mut proved);
-                    taken.map(|()| true)
+                    taken.map(ControlFlow::Continue)
                 });
-            if !whole.await? {
+            if read.await? == FeedEnd::ConnectionLost {
                 continue;
             }
             self.progress.step(RunStep::ComparingKeys);
@@ -192,16 +193,16 @@ impl KeyPass<'_> {
             .walk(model)
             .each(source, |index, item_type, row, outcome| {
                 let RowOutcome::Made(folded) = outcome else {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 };
                 if !contest.is_contested(folded.fingerprint) {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 }
                 let key = row_key(item_type, row);
                 let at = locator(index, item_type, &key, &folded.item);
                 let loses = !contest.name(folded.fingerprint, at, index, &key);
                 if !(tells && loses && self.selection.holds_row(item_type, row)) {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 }
                 if contest.is_named(folded.fingerprint) {
                     let reject = contest.reject(model, index, key, &folded);
@@ -209,7 +210,7 @@ impl KeyPass<'_> {
                 } else if losers.len() < NAMED {
                     losers.push((index, key, folded));
                 }
-                Ok(true)
+                Ok(ControlFlow::Continue(()))
             });
         // Where a connection breaks on the way, what was named stays so, and the rest is counted.
         read.await?;

@@ -14,7 +14,7 @@ use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DigestKey, Item, Table, fingerprints, write_item};
-use dynafold_format::each_once;
+use dynafold_format::{each_once, whole};
 use dynafold_mapping::item::is_past;
 use dynafold_mapping::model::{AttributeNode, ItemType, KeyTexts, Model};
 use dynafold_target::{Action, BatchEntry, Page, ScanRequest, Target, TargetError};
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::Prune;
 use super::ending::{Cancel, EndReason};
 use super::failure::{Failure, Indistinguishable};
 use super::journal::Journal;
@@ -31,7 +32,6 @@ use super::report::RemainingStale;
 use super::row::RowKey;
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT};
 use super::writer::Delivery;
-use super::{Prune, count};
 use crate::proof::{Proof, ProofOptions};
 
 /// Segments that are scanned side by side.
@@ -117,7 +117,7 @@ impl ItemSpool {
         serde_json::to_writer(&mut self.line, stray)?;
         self.file.write_all(&self.line)?;
         let place = self.length;
-        self.length += count(self.line.len());
+        self.length += whole(self.line.len());
         Ok(place)
     }
 
@@ -446,7 +446,7 @@ impl Deletions {
     /// Begins; the pace hears what a deletion may cost at most.
     fn new(delivery: &Arc<Delivery>, doing: ItemAction) -> Self {
         let table = &delivery.model.table;
-        let entries = count(table.all_indexes().count() + 1);
+        let entries = whole(table.all_indexes().count() + 1);
         let largest = delivery.ledger.largest().unwrap_or(LARGEST);
         let most = largest.div_ceil(1024) * entries;
         delivery.pace.expect_deletions(entries, most);

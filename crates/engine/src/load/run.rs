@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dynafold_format::counted;
+use dynafold_format::{counted, whole};
 use dynafold_mapping::item::Folder;
 use dynafold_source::Source;
 use dynafold_target::throttle::{Bottleneck, ThrottleSettings};
@@ -28,7 +28,7 @@ use super::start::{BegunLoad, ReadyTable, RunSetup, begin};
 use super::state::{PruneSelection, State};
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
-use super::{ItemAction, Load, count, processors, prune};
+use super::{ItemAction, Load, processors, prune};
 
 /// Blocks that wait for a worker. What is ready early is memory and no speed: as long as one waits, no worker does.
 const BLOCKS_AHEAD: usize = 1;
@@ -570,7 +570,7 @@ impl Run {
         };
         let enter = |read: &LaneMessage<Arc<Ticket>>| match read {
             LaneMessage::Rows(Block { ticket, rows, .. }) => {
-                self.rows += count(rows.rows.len());
+                self.rows += whole(rows.rows.len());
                 ticket.hold(1);
             }
             LaneMessage::End { ticket, end } => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynafold_dynamodb::write_item;
+use dynafold_format::whole;
 use dynafold_mapping::item::{
     ExplodedElements, Folded, Folder, ItemFacts, ItemText, KEY_NULL, Reject,
 };
@@ -21,7 +22,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::books::{Books, LargestItem};
-use super::count;
 use super::differ::{DifferenceReader, KnownItem, PageLookup, REQUESTS, classify_for_load};
 use super::failure::Failure;
 use super::feed::{RowOutcome, RowOutcomes, WrittenRow};
@@ -112,7 +112,7 @@ impl BlockFolder for LoadWorker {
             ControlFlow::Continue(())
         } else {
             // For all of its items at once: the writers count down what the workers count up.
-            tally.holders = count(rows.rows.len());
+            tally.holders = whole(rows.rows.len());
             ticket.hold(tally.holders);
             self.rows(&ticket, rows, &mut tally).await
         };
@@ -304,7 +304,7 @@ impl LoadWorker {
         row: RowKey,
         tally: &mut BlockTally,
     ) -> ItemOrigin {
-        let size = count(facts.size);
+        let size = whole(facts.size);
         let books = tally.books(index);
         books.made += 1;
         books.bytes += size;
@@ -392,7 +392,7 @@ impl LoadWorker {
         }
         let mut page = ticket.page();
         if page.forgotten {
-            delivery.ledger.take_back(count(tally.rejects.len()));
+            delivery.ledger.take_back(whole(tally.rejects.len()));
             return Ok(());
         }
         for (index, books) in tally.books {

@@ -12,8 +12,7 @@ use std::collections::{HashMap, VecDeque, hash_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dynafold_format::float;
-use dynafold_format::with_causes;
+use dynafold_format::{float, whole, with_causes};
 use dynafold_mapping::item::ItemFacts;
 use dynafold_mapping::model::Model;
 use dynafold_target::retry::{Decision, Policy, Retry, RetryWarning};
@@ -27,7 +26,6 @@ use tokio::sync::{Mutex as Turn, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
-use super::count;
 use super::ending::RunHalt;
 use super::failure::Failure;
 use super::journal::Journal;
@@ -192,7 +190,7 @@ impl Delivery {
                     if parcel.is_empty() {
                         return SendResult::Done;
                     }
-                    self.progress.throttled(count(parcel.len()));
+                    self.progress.throttled(whole(parcel.len()));
                     if let Some(kept) = kept.as_deref_mut()
                         && parcel.len() <= taken
                         && kept.add(&mut parcel)
@@ -252,7 +250,7 @@ impl Delivery {
     ) -> usize {
         let mut unprocessed = answer.unprocessed;
         unprocessed.sort_unstable();
-        let count_left = count(unprocessed.len());
+        let count_left = whole(unprocessed.len());
         self.ledger
             .traffic(|traffic| traffic.answered(count_left, answer.consumed));
         let mut left = parcel.take(&unprocessed);
@@ -426,7 +424,7 @@ impl Delivery {
         self.pace
             .answered(kind, estimated, latency, None, &[], refused);
         if throttled {
-            self.progress.throttled(count(entries.len()));
+            self.progress.throttled(whole(entries.len()));
         }
     }
 

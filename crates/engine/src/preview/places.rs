@@ -7,11 +7,10 @@ use dynafold_dynamodb::price::PARTITION_WRITES;
 use dynafold_dynamodb::{
     Attribute, Item, KeyAttribute, Table, partition_fingerprint, write_attribute, write_units,
 };
-use dynafold_format::float;
+use dynafold_format::{float, whole};
 use dynafold_mapping::forecast::{HeaviestKeys, HotKey, PlaceForecast, PlaceKind, RatedWrites};
 
 use super::sketch::{HeavyKey, Sketch};
-use crate::load::count;
 
 /// Counters of the sketch of a place: a figure is off by 1/4096 of the place's total at most.
 const COUNTERS: usize = 4096;
@@ -69,7 +68,7 @@ impl PlaceSurvey {
     /// Counts an item, or its entry in an index.
     pub(super) fn add(&mut self, item_type: usize, bytes: usize) {
         self.items += 1;
-        self.bytes += count(bytes);
+        self.bytes += whole(bytes);
         if let Some(units) = self.units.get_mut(item_type) {
             *units += write_units(bytes);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dynafold_dynamodb::{Attribute, Item, KeyAttribute, Projection, Table, write_units};
 use dynafold_dynamodb::{BuildFingerprintHasher, partition_fingerprint};
-use dynafold_format::float;
+use dynafold_format::{float, whole};
 use dynafold_mapping::PatternProof;
 use dynafold_mapping::forecast::{LittleRead, RatedReads, ReadKey, WideItems};
 use dynafold_mapping::model::{AccessPattern, Model};
@@ -13,7 +13,6 @@ use dynafold_sql::{Name, SelectOutput, SqlQuery};
 
 use super::places::{NAMED, text};
 use super::sketch::Sketch;
-use crate::load::count;
 
 /// Bytes that one read unit reads (limits.md 42).
 const READ_UNIT: u64 = 4_096;
@@ -100,7 +99,7 @@ impl ReadSurvey {
         for (place, (key, sketch)) in self.places.iter().zip(&mut self.bytes).enumerate() {
             if let (Some(sketch), Some(bytes)) = (sketch, stored(place)) {
                 let values = || values(item, key);
-                sketch.add(partition_fingerprint(values()), count(bytes), || {
+                sketch.add(partition_fingerprint(values()), whole(bytes), || {
                     text(values())
                 });
             }
@@ -110,15 +109,15 @@ impl ReadSurvey {
             let read = found.map(|bytes| if pattern.is_fetch { size } else { bytes });
             let keys = [pattern.asked_place, pattern.place].map(|place| self.places.get(place));
             if let ([Some(asked), Some(key)], Some(bytes)) = (keys, read) {
-                pattern.add(item_type, item, [asked, key], count(bytes));
+                pattern.add(item_type, item, [asked, key], whole(bytes));
             }
         }
-        if count(size) <= READ_UNIT {
+        if whole(size) <= READ_UNIT {
             return;
         }
         if let Some(large) = self.large.get_mut(item_type) {
             large.items += 1;
-            large.bytes += count(size);
+            large.bytes += whole(size);
             large.write_units += write_units(size);
         }
         for needs in &mut self.needs {
@@ -417,7 +416,7 @@ impl NeededBytes {
         });
         let needed: usize = needed.map(|(name, value)| name.len() + value.size()).sum();
         if let Some(bytes) = self.bytes.get_mut(item_type) {
-            *bytes += count(needed);
+            *bytes += whole(needed);
         }
     }
 

@@ -1,8 +1,10 @@
 //! The run of a survey: takes rows in, and keeps the books.
 
 use std::collections::{BinaryHeap, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use dynafold_format::whole;
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
@@ -13,8 +15,8 @@ use tokio::time::Instant;
 use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
-    Cancel, ChunkId, ChunkPlan, EndReason, Failure, LaneMessage, LineFile, Progress, RejectNote,
-    Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields, count,
+    Cancel, ChunkId, ChunkPlan, EndReason, Failure, FeedEnd, LaneMessage, LineFile, Progress,
+    RejectNote, Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields,
     key_json, raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
@@ -111,14 +113,14 @@ impl SurveyRun {
                 self.announce_pass(pass);
             }
             self.take(pass, read)?;
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         });
         let read = read.await;
         self.warnings = source
             .as_ref()
             .map_or(Vec::new(), |source| source.warnings());
         self.source = source;
-        if !read? {
+        if read? == FeedEnd::ConnectionLost {
             // A single lane has no other connection to begin again with.
             return Err(Failure::Internal("the reader ended without an answer").into());
         }
@@ -154,7 +156,7 @@ impl SurveyRun {
     }
 
     fn rows(&mut self, model: &Model, item_types: &[usize], chunk: Chunk) -> Result<(), Failure> {
-        let rows = count(chunk.rows.len());
+        let rows = whole(chunk.rows.len());
         let folder = self.folder.clone();
         let mut outcomes = RowOutcomes::new(model, item_types, chunk, None);
         let mut taken = Ok(());
@@ -198,7 +200,7 @@ impl SurveyRun {
         folded: &Folded,
         row: &RowKey,
     ) -> Result<(), Failure> {
-        let size = count(folded.size);
+        let size = whole(folded.size);
         if let Some(books) = self.books.get_mut(index) {
             books.made += 1;
             books.bytes += size;
@@ -489,10 +491,14 @@ impl SurveyRun {
                     wanted.rows.push((index, row));
                 }
             }
-            Ok(left > 0 && unwritten.is_none())
+            Ok(if left > 0 && unwritten.is_none() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
         });
         // What the source does not give stays unnamed.
-        let _: Result<bool, EndReason> = read.await;
+        let _: Result<FeedEnd, EndReason> = read.await;
         if let Some(unwritten) = unwritten {
             return Err(unwritten.into());
         }

@@ -13,8 +13,7 @@
 use std::collections::HashMap;
 
 use dynafold_dynamodb::BuildFingerprintHasher;
-
-use crate::load::count;
+use dynafold_format::whole;
 
 /// Bytes of a key's text that are kept.
 const TEXT: usize = 256;
@@ -90,7 +89,7 @@ impl Sketch {
 
     /// How many keys there were, where none was forgotten.
     pub(super) fn distinct(&self) -> Option<u64> {
-        (self.error == 0).then(|| count(self.held.len()))
+        (self.error == 0).then(|| whole(self.held.len()))
     }
 
     /// All keys that are held, in no order.

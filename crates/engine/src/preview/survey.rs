@@ -11,6 +11,7 @@ use std::sync::Arc;
 use dynafold_dynamodb::{
     Item, STORED_OVERHEAD, Table, partition_fingerprint, write_item, write_units,
 };
+use dynafold_format::whole;
 use dynafold_mapping::PatternProof;
 use dynafold_mapping::forecast::{HotKey, PlaceForecast, PlaceKind};
 use dynafold_mapping::item::{Folded, Folder};
@@ -22,7 +23,7 @@ use super::forecast::{Collections, Forecast, LargeItem, SizeClass};
 use super::places::{NAMED, PlaceSurvey, heaviness, hot, text};
 use super::reads::ReadSurvey;
 use super::sketch::Sketch;
-use crate::load::{Cancel, Progress, RowKey, count, raw, row_json};
+use crate::load::{Cancel, Progress, RowKey, raw, row_json};
 use crate::proof;
 
 /// A survey to be made.
@@ -207,7 +208,7 @@ impl SurveyTally {
         row: impl FnOnce() -> String,
     ) -> &str {
         let item = &folded.item;
-        let size = count(folded.size);
+        let size = whole(folded.size);
         self.sizes.add(size);
         self.largest.add(size, item_type, row);
         if let Some(items) = self.items.get_mut(item_type) {
@@ -226,7 +227,7 @@ impl SurveyTally {
             place.add(item_type, held);
             if place.kind == PlaceKind::LocalIndex {
                 partition_units += write_units(held);
-                stored += count(held) + STORED_OVERHEAD;
+                stored += whole(held) + STORED_OVERHEAD;
             } else {
                 place.add_units(item_type, item, write_units(held));
             }
@@ -241,7 +242,7 @@ impl SurveyTally {
         self.json.clear();
         write_item(&mut self.json, item);
         // An import reads `{"Item":…}` and a newline.
-        self.import_bytes += count(self.json.len()) + 10;
+        self.import_bytes += whole(self.json.len()) + 10;
         &self.json
     }
 

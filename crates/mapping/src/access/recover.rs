@@ -97,7 +97,8 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
                 None => return,
             },
             TemplatePart::Value(placeholder) => {
-                let end = match (width(placeholder), parts.get(at + 1)) {
+                let width = placeholder.filters.last().and_then(Filter::width);
+                let end = match (width, parts.get(at + 1)) {
                     (Some(width), _) => rest
                         .char_indices()
                         .nth(width)
@@ -128,16 +129,6 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
             }
             TemplatePart::Optional(_) => {}
         }
-    }
-}
-
-/// How many characters a placeholder always makes.
-fn width(placeholder: &Placeholder) -> Option<usize> {
-    match placeholder.filters.last()? {
-        Filter::Pad { digits, scale: 0 } | Filter::Desc { digits } => Some(*digits),
-        Filter::Pad { digits, scale } => Some(digits + 1 + scale),
-        Filter::Shard(shards) => Some(Filter::shard_text(0, *shards).len()),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Index, readable};
-use dynafold_format::has_word;
+use dynafold_format::{has_word, joined};
 use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::{Embed, Join, Relation, Scan, ScanColumn};
 use jiff::tz::TimeZone;
@@ -227,8 +227,7 @@ impl NodeTexts<'_> {
                 let spreads = spreads
                     .iter()
                     .map(|place| format!("$spread: {}", self.place(place)));
-                let all: Vec<String> = members.chain(spreads).collect();
-                format!("{{ {} }}", all.join(", "))
+                format!("{{ {} }}", joined(members.chain(spreads), ", "))
             }
             AttributeNode::List(nodes) => {
                 let nodes: Vec<String> = nodes.iter().map(|node| self.node(node)).collect();
@@ -330,8 +329,7 @@ impl NodeTexts<'_> {
             let ours = self.owner(on.join);
             format!("{ours}.{} = {}", on.ours, on.theirs)
         });
-        let on: Vec<String> = on.collect();
-        format!("{:?}({})", join.table, on.join(", "))
+        format!("{:?}({})", join.table, joined(on, ", "))
     }
 
     fn places(&self, places: &mut dyn Iterator<Item = &ValuePath>) -> String {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use dynafold_format::joined;
+
 use super::{DIRECTIVES, Field, ValueShape, quoted};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::yaml::{YamlContent, YamlEntry, YamlNode};
@@ -347,10 +349,7 @@ fn words(shape: &ValueShape) -> String {
         ValueShape::OneOf([ValueShape::Word(["*"]), ..]) => {
             "\"*\" (with quotes), or a list: [id]".to_owned()
         }
-        ValueShape::OneOf(shapes) => {
-            let words: Vec<String> = shapes.iter().map(words).collect();
-            words.join(" or ")
-        }
+        ValueShape::OneOf(shapes) => joined(shapes.iter().map(words), " or "),
     }
 }
 

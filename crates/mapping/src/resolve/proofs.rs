@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{Index, Table};
+use dynafold_format::{counted, joined};
 use dynafold_relational::catalog::{DataType, Dbms};
 
 use super::reached::PatternFinds;
@@ -95,17 +96,14 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 
 fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
     let names = others.iter().take(NAMED);
-    let names: Vec<String> = names
-        .map(|(other, _)| format!("`{}`", other.item.name))
-        .collect();
-    match others.len() - names.len() {
-        0 => names.join(", "),
-        more => format!("{} and {}", names.join(", "), counted_more(more)),
+    let names = joined(
+        names.map(|(other, _)| format!("`{}`", other.item.name)),
+        ", ",
+    );
+    match others.len().saturating_sub(NAMED) {
+        0 => names,
+        more => format!("{names} and {}", counted(more, "more item type")),
     }
-}
-
-fn counted_more(more: usize) -> String {
-    format!("{more} more item type{}", if more == 1 { "" } else { "s" })
 }
 
 fn not_compared(left: usize) -> String {

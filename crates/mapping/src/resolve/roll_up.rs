@@ -269,15 +269,13 @@ impl KeyEnd {
                 let escape = value.escape.as_ref();
                 let is_plain =
                     escape.is_none_or(|escape| ('0'..='9').all(|digit| !escape.has(digit)));
-                match value.filters.last() {
-                    // Escaped digits are longer.
-                    Some(Filter::Shard(shards)) if is_plain => Some(Self {
-                        is_shard: true,
-                        width: Filter::shard_text(0, *shards).len(),
-                        text: String::new(),
-                    }),
-                    _ => None,
-                }
+                // Escaped digits are longer.
+                let shards = value.shards().filter(|_| is_plain)?;
+                Some(Self {
+                    is_shard: true,
+                    width: Filter::shard_text(0, shards).len(),
+                    text: String::new(),
+                })
             }
             TemplatePart::Optional(_) => None,
         }

@@ -190,6 +190,14 @@ impl Placeholder {
         matches!(self.filters.last(), Some(Filter::Redact))
     }
 
+    /// The number of shards that its filters end in.
+    pub fn shards(&self) -> Option<u32> {
+        match self.filters.last() {
+            Some(Filter::Shard(shards)) => Some(*shards),
+            _ => None,
+        }
+    }
+
     /// Whether a filter puts something for NULL.
     pub fn replaces_null(&self) -> bool {
         let replaces =

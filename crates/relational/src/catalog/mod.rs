@@ -139,11 +139,7 @@ pub struct Table {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lax_primary_key: bool,
     /// Whether the primary key takes more for equal than its columns do: see [`UniqueKey::coarse`].
-    #[serde(
-        default,
-        skip_serializing_if = "std::ops::Not::not",
-        alias = "prefix_primary_key"
-    )]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coarse_primary_key: bool,
     /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
     /// Rows with a NULL in one are not kept apart by it.
@@ -239,7 +235,7 @@ pub struct UniqueKey {
     pub lax: bool,
     /// Whether it takes more for equal than its columns do: it has only the beginning of one (MySQL's `name(10)`), or a
     /// collation of its own that is not that of bytes (`COLLATE NOCASE` in the index).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not", alias = "prefix")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coarse: bool,
     /// Whether it takes NULLs for equal (PostgreSQL's `NULLS NOT DISTINCT`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -398,11 +394,18 @@ impl Catalog {
         })
     }
 
+    /// Whether the search path finds this table by its bare name, and not another one that is called the same.
+    pub fn finds(&self, name: &TableName) -> bool {
+        let found = self.find(&name.name);
+        found.is_some_and(|found| &found.name == name)
+    }
+
     /// How people write a table's name: bare where the search path finds it, else with its schema.
     pub fn display_name(&self, name: &TableName) -> String {
-        match self.find(&name.name) {
-            Some(found) if &found.name == name => name.name.clone(),
-            _ => name.to_string(),
+        if self.finds(name) {
+            name.name.clone()
+        } else {
+            name.to_string()
         }
     }
 

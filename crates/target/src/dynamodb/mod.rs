@@ -1,5 +1,5 @@
 //! A table behind DynamoDB's protocol: JSON of our own, sent below the AWS SDK (`wire`), which knows the endpoint, the
-//! credentials and the way there. The SDK repeats nothing: all retries are ours. The embedded engine answers behind the same clients (see `target::local`).
+//! credentials and the way there. The SDK repeats nothing: all retries are ours. The embedded engine answers behind the same clients: see [`crate::local`].
 
 mod answers;
 mod classify;

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dynafold_format::{counted, counted_as};
+use dynafold_format::{counted, counted_as, whole};
 use dynafold_mapping::claim::{ClaimKind, ClaimSubject};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
@@ -36,7 +37,7 @@ use crate::load::report::{
 };
 use crate::load::row::{RowKey, key_json, row_json, row_key};
 use crate::load::scope::RunSelection;
-use crate::load::{ItemAction, KeyCheck, count};
+use crate::load::{ItemAction, KeyCheck};
 use crate::proof::{Proof, ProofOptions};
 
 /// Shared keys that are named by their chunks; more are counted.
@@ -289,8 +290,8 @@ impl Finish {
         let total = Books::sum(&books);
         let outcome = if !missing.is_empty() {
             Outcome::Failed(Arc::new(Failure::MissingChunks {
-                missing: count(missing.len()),
-                of: count(self.plan.len()),
+                missing: whole(missing.len()),
+                of: whole(self.plan.len()),
             }))
         } else if total.rejected > self.plan.facts.max_rejects {
             Outcome::Stopped {
@@ -362,7 +363,7 @@ impl Finish {
             export,
             written,
             report,
-            chunks: count(self.plan.len()),
+            chunks: whole(self.plan.len()),
             repeated: self.repeated,
             consistency,
             missing,
@@ -674,12 +675,12 @@ fn push_keys(
     };
     let file = sealed(folder, name)?;
     let length = file.metadata().map_err(unread)?.len();
-    expect_keys(chunk, done, length / count(KEY))?;
+    expect_keys(chunk, done, length / whole(KEY))?;
     let mut reader = BufReader::new(file);
     let mut key = [0; KEY];
     for _ in 0..done.made() {
         reader.read_exact(&mut key).map_err(unread)?;
-        let pushed = all.push(u128::from_be_bytes(key), count(chunk));
+        let pushed = all.push(u128::from_be_bytes(key), whole(chunk));
         pushed.map_err(Failure::from)?;
     }
     Ok(())
@@ -778,10 +779,10 @@ impl Finished {
             .walk(model)
             .each(&mut slot, |index, item_type, row, outcome| {
                 let RowOutcome::Made(folded) = outcome else {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 };
                 if !wanted.contains(&folded.fingerprint) {
-                    return Ok(true);
+                    return Ok(ControlFlow::Continue(()));
                 }
                 let row = row_key(item_type, row);
                 match first.get(&folded.fingerprint) {
@@ -802,7 +803,11 @@ impl Finished {
                         ));
                     }
                 }
-                Ok(named.len() < MAX_NOTED)
+                Ok(if named.len() < MAX_NOTED {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                })
             })
             .await;
         match read {

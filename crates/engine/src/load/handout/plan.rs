@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use dynafold_dynamodb::{DigestKey, share_fingerprints};
-use dynafold_format::counted;
+use dynafold_format::{counted, joined};
 use dynafold_mapping::model::{Model, Pass};
 use dynafold_relational::catalog::Dbms;
 use dynafold_relational::scan::{Range, RangeKey};
@@ -315,8 +315,7 @@ fn reads(pass: &Pass, part: &ChunkPart) -> String {
     let bound =
         |word: &str, values: Option<&Vec<String>>| Some(format!("{word} {}", values?.join(", ")));
     let bounds = [bound("after", after.as_ref()), bound("up to", to.as_ref())];
-    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-    format!("{name}: {by} {}", bounds.join(" "))
+    format!("{name}: {by} {}", joined(bounds.into_iter().flatten(), " "))
 }
 
 /// What is said of a load whose workers share no snapshot.

@@ -10,6 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use dynafold_format::whole;
 use dynafold_target::private;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -17,7 +18,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use super::{
     ChunkBooks, CommittedExtent, PruneSelection, RunAttempt, RunIdentity, StateError, hex,
 };
-use crate::load::count;
 use crate::load::plan::{ChunkId, ChunkPlan};
 
 /// The format that this version reads and writes.
@@ -149,7 +149,7 @@ impl StateLog {
         let mut log = Self {
             file: file.map_err(failed)?,
             path: path.to_owned(),
-            length: count(head.len()),
+            length: whole(head.len()),
             seal,
             contents: LogContents::default(),
         };
@@ -186,7 +186,7 @@ impl StateLog {
         let mut log = Self {
             file,
             path: path.to_owned(),
-            length: count(head.len()),
+            length: whole(head.len()),
             seal,
             contents: LogContents::default(),
         };
@@ -200,10 +200,10 @@ impl StateLog {
                 return Err(UnreadableLog::Damaged(what));
             };
             log.contents.apply(entry);
-            log.length += count(line.len());
+            log.length += whole(line.len());
             log.seal = seal;
         }
-        if count(head.len()) == log.length {
+        if whole(head.len()) == log.length {
             return Err(UnreadableLog::Damaged(
                 "it ends after its first line".to_owned(),
             ));
@@ -226,7 +226,7 @@ impl StateLog {
             return Err(StateError::io(&self.path, cause));
         }
         self.contents.apply(entry);
-        self.length += count(line.len());
+        self.length += whole(line.len());
         self.seal = seal;
         Ok(())
     }

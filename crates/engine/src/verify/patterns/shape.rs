@@ -327,10 +327,10 @@ pub(super) fn parts(condition: &str, dbms: Dbms) -> Vec<Condition> {
 
 /// The columns that `USING` holds equal, where no other relation has one of that name.
 fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[RelationColumn<'a>; 2]> {
-    let tables = (0..select.relations.len()).map(|at| select.table(at, catalog));
-    let Some(tables) = tables.collect::<Option<Vec<&Table>>>() else {
+    let mut relations = 0..select.relations.len();
+    if relations.any(|at| select.table(at, catalog).is_none()) {
         return Vec::new();
-    };
+    }
     let on = select.relations.iter().flat_map(|relation| &relation.on);
     let all = select.conditions.iter().chain(on);
     let names = all.filter_map(|condition| match &condition.test {
@@ -340,11 +340,7 @@ fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[RelationColumn<'a>; 
     let names: Vec<&Name> = names.collect();
     let mut found = Vec::new();
     for name in &names {
-        let having = tables.iter().enumerate().filter_map(|(at, table)| {
-            let column = table.columns.iter().find(|column| name.is(&column.name))?;
-            Some((at, *table, column))
-        });
-        let having: Vec<ColumnOrigin<'_>> = having.collect();
+        let having = select.columns_called(name, catalog);
         let joins = names.iter().filter(|other| other.text == name.text).count();
         if having.len() == joins + 1 {
             // Where two of them have a row, both are what all before them have.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dynafold_dynamodb::{Item, Table, partition_fingerprint};
-use dynafold_format::counted;
+use dynafold_format::{counted, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::model::{ItemType, Model};
 use parking_lot::Mutex;
@@ -16,7 +16,7 @@ use super::{Verify, VerifyOptions, VerifyRun};
 use crate::load::{
     ChunkId, ChunkPart, ChunkPlan, ClosedLedger, EndReason, Failure, Indistinguishable,
     ItemTypeMarks, RejectNote, STRANGER, StaleCause, StrayItem, TableScan, Ticket, UNCLEAR,
-    UNCLEAR_WHY, compare, count, rate, raw, selected, subject,
+    UNCLEAR_WHY, compare, rate, raw, selected, subject,
 };
 use crate::proof::Proof;
 
@@ -396,20 +396,20 @@ pub(super) fn thin(mut plan: ChunkPlan, sample: u64, model: &Model) -> ChunkPlan
     let rows = |pass: usize| model.passes.get(pass)?.estimated_rows;
     let items = |pass: usize| {
         let types = model.passes.get(pass).map_or(0, |p| p.item_types.len());
-        rows(pass).unwrap_or(0) * count(types)
+        rows(pass).unwrap_or(0) * whole(types)
     };
     let all: u64 = (0..plan.passes.len()).map(items).sum();
     for (pass, parts) in plan.passes.iter_mut().enumerate() {
-        let whole = count(parts.len());
+        let chunks = whole(parts.len());
         let needed = match rows(pass) {
             // So much of it that the sample is in there several times over.
-            Some(1..) => whole
+            Some(1..) => chunks
                 .saturating_mul(sample.saturating_mul(ROWS))
                 .div_ceil(all.max(1)),
-            _ => whole,
+            _ => chunks,
         };
-        let needed = needed.max(whole.div_ceil(SHARE)).max(CHUNKS);
-        if needed < whole {
+        let needed = needed.max(chunks.div_ceil(SHARE)).max(CHUNKS);
+        if needed < chunks {
             keep(parts, pass, needed);
         }
     }
@@ -601,7 +601,7 @@ mod sample_tests {
             (0..keys).for_each(|key| draw.take(key));
             let last = draw.last();
             let taken = (0..keys).filter(|key| order(*key) <= last).count();
-            assert_eq!(count(taken), sample.min(u64::try_from(keys).unwrap()));
+            assert_eq!(whole(taken), sample.min(u64::try_from(keys).unwrap()));
         }
     }
 }

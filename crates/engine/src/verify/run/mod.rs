@@ -3,6 +3,7 @@
 mod ending;
 mod worker;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,9 +22,9 @@ use tokio::time::Instant;
 use super::report::VerifyReport;
 use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
-    Failure, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass, LaneMessage, Lanes,
-    MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome, RunHalt,
-    RunSelection, RunStep, crew, deletes_expired, narrow, processors, spread,
+    Failure, FeedEnd, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass,
+    LaneMessage, Lanes, MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome,
+    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, spread,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -396,16 +397,15 @@ async fn draw(
     let keys = keys(verify, plan, selection);
     loop {
         let mut draw = SampleThreshold::new(sample);
-        let whole = keys.walk(&narrow).each(source, |_, _, _, outcome| {
+        let read = keys.walk(&narrow).each(source, |_, _, _, outcome| {
             if let RowOutcome::Made(folded) = outcome
                 && selection.holds_item(&verify.model.table, Some(&folded.item))
             {
                 draw.take(ending::place(&verify.model.table, &folded.item));
             }
-            Ok(true)
+            Ok(ControlFlow::Continue(()))
         });
-        // Where a connection broke, keys would come twice.
-        if whole.await? {
+        if read.await? == FeedEnd::Read {
             return Ok(draw.last());
         }
     }

@@ -203,14 +203,6 @@ pub fn writing(filters: &[Filter]) -> Vec<&Filter> {
         .collect()
 }
 
-/// The number of shards that filters end in.
-pub(super) fn shards(filters: &[Filter]) -> Option<u32> {
-    match filters.last() {
-        Some(Filter::Shard(shards)) => Some(*shards),
-        _ => None,
-    }
-}
-
 impl AskedValue {
     /// Whether the value is taken as it is where the key holds it written otherwise.
     pub(super) fn is_verbatim(&self) -> bool {

@@ -10,7 +10,7 @@ use dynafold_sql::{Sql, SqlQuery};
 
 use super::super::anchor::TemplateAnchor;
 use super::super::bind::looks_like;
-use super::align::{Aligned, AskedValue, KnownAttributes, aligned, escape, shards};
+use super::align::{Aligned, AskedValue, KnownAttributes, aligned, escape};
 use super::keys::AskedKey;
 use super::{PatternContext, condition, family, operators};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -256,7 +256,7 @@ impl<'a> PatternBinder<'a> {
     /// Whether a pair is of shards; tells of those that are not the item's.
     fn sharded(&mut self, pair: &AskedValue) -> bool {
         let is_all = pair.asked.place.column == AccessPattern::SHARD;
-        let (asked, made) = (shards(&pair.asked.filters), shards(&pair.made.filters));
+        let (asked, made) = (pair.asked.shards(), pair.made.shards());
         let (message, help) = match (asked, made) {
             (Some(asked), Some(made)) if asked != made => (
                 format!(

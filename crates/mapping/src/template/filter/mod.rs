@@ -121,6 +121,16 @@ impl Filter {
         apply::numbered(shard, shards)
     }
 
+    /// How many characters it makes, where that is the same for all values.
+    pub fn width(&self) -> Option<usize> {
+        match self {
+            Self::Pad { digits, scale: 0 } | Self::Desc { digits } => Some(*digits),
+            Self::Pad { digits, scale } => Some(digits + 1 + scale),
+            Self::Shard(shards) => Some(Self::shard_text(0, *shards).len()),
+            _ => None,
+        }
+    }
+
     /// The shard of a value's canonical text.
     pub(crate) fn shard_of(text: &str, shards: u32) -> String {
         apply::shard(text, shards)

@@ -136,4 +136,16 @@ proptest! {
         prop_assert_eq!(Number::parse(&format!("{whole}.{fraction}1{zeros}")), plain.clone());
         prop_assert_eq!(Number::parse(&format!("{zeros}{whole}.{fraction}1")), plain);
     }
+
+    #[test]
+    fn numbers_of_few_digits_are_in_the_order_of_what_they_are(
+        a in "-?(0|[1-9][0-9]{0,5})(\\.[0-9]{1,6})?",
+        b in "-?(0|[1-9][0-9]{0,5})(\\.[0-9]{1,6})?",
+    ) {
+        let float = |text: &str| text.parse::<f64>().unwrap() + 0.0;
+        let order = float(&a).total_cmp(&float(&b));
+        let (a, b) = (Number::parse(&a).unwrap(), Number::parse(&b).unwrap());
+        prop_assert_eq!(a.cmp(&b), order);
+        prop_assert_eq!(b.cmp(&a), order.reverse());
+    }
 }

@@ -1,22 +1,18 @@
-//! Statements of a workload: literals become parameters, and what a statement writes is expected.
+//! Statements of a workload: what columns are compared with becomes a parameter.
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    AssignmentTarget, BinaryOperator, Expr, FromTable, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, Insert, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart,
-    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableAlias, TableFactor,
-    TableObject, TableWithJoins, UnaryOperator, Value, VisitMut, VisitorMut,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, JoinConstraint,
+    JoinOperator, SetExpr, Statement, UnaryOperator, Value, visit_expressions_mut,
 };
-use sqlparser::parser::Parser;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
-use super::condition::{Condition, conditions, connected};
 use super::definition::literal_text;
-use super::operand::{Constant, Expression, Name, Operand, OperandValue, names};
+use super::operand::{arguments, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
-use super::text::{Sql, dialect, is_hexadecimal, unescaped};
+use super::text::{Sql, expression, is_hexadecimal, statements, unescaped};
 
 /// A query whose literals are parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -122,8 +118,19 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
                 into.condition(condition);
             }
         }
-        let _ = VisitMut::visit(&mut query, &mut Renaming(&into.renamed));
-        let renamed = |name: &String| into.renamed.get(name).unwrap_or(name).clone();
+        let renamed = |name: &str| {
+            let found = into.renamed.get(name).map(String::as_str);
+            found.unwrap_or(name).to_owned()
+        };
+        let _: ControlFlow<()> = visit_expressions_mut(&mut query, |expression| {
+            if let Expr::Value(value) = expression
+                && let Value::Placeholder(name) = &mut value.value
+                && let Some(own) = name.strip_prefix(':')
+            {
+                *name = format!(":{}", renamed(own));
+            }
+            ControlFlow::Continue(())
+        });
         for list in &mut into.done.lists {
             list.parameter = renamed(&list.parameter);
         }
@@ -149,14 +156,6 @@ fn with_named_parameters(text: &str, dbms: Dbms) -> Result<(String, Vec<String>)
     Ok((named, names))
 }
 
-fn statements(sql: &Sql, dbms: Dbms) -> Result<Vec<Statement>, UnreadableSql> {
-    let dialect = dialect(Some(dbms));
-    let parser = Parser::new(dialect.as_ref()).with_recursion_limit(128);
-    let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
-    let read = parser.parse_statements();
-    read.map_err(|error| UnreadableSql::Syntax(error.to_string()))
-}
-
 fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
     match join {
         JoinOperator::Join(JoinConstraint::On(condition))
@@ -177,22 +176,6 @@ struct Replacing {
     /// What they are called.
     renamed: BTreeMap<String, String>,
     done: Parametrized,
-}
-
-/// Gives parameters their names.
-struct Renaming<'n>(&'n BTreeMap<String, String>);
-
-impl VisitorMut for Renaming<'_> {
-    type Break = ();
-    fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Value(value) = expression
-            && let Value::Placeholder(name) = &mut value.value
-            && let Some(renamed) = self.0.get(name.trim_start_matches(':'))
-        {
-            *name = format!(":{renamed}");
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 impl Replacing {
@@ -373,7 +356,7 @@ impl Replacing {
     fn rename(&mut self, at: &Expr, wanted: &str) {
         let inner = match at {
             Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => Some(&**inner),
-            Expr::Function(function) => match super::operand::arguments(function).as_slice() {
+            Expr::Function(function) => match arguments(function).as_slice() {
                 [one] => Some(*one),
                 _ => None,
             },
@@ -485,7 +468,7 @@ fn beginning(pattern: &Expr, dbms: Dbms) -> Option<Expr> {
             op: BinaryOperator::StringConcat,
             right,
         } => (&**left, &**right),
-        Expr::Function(function) => match *super::operand::arguments(function).as_slice() {
+        Expr::Function(function) => match *arguments(function).as_slice() {
             [left, right] if function.name.to_string().to_lowercase() == "concat" => (left, right),
             _ => return None,
         },
@@ -505,7 +488,7 @@ fn folded_value(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner) => folded_value(inner),
         Expr::Function(function) if FOLDS.contains(&&*function.name.to_string().to_lowercase()) => {
-            match *super::operand::arguments(function).as_slice() {
+            match *arguments(function).as_slice() {
                 [inner] => folded_value(inner),
                 _ => expression,
             }
@@ -529,17 +512,6 @@ fn plain(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner) => plain(inner),
         other => other,
-    }
-}
-
-/// The name of a parameter.
-fn placeholder(expression: &Expr) -> Option<String> {
-    match expression {
-        Expr::Value(value) => match &value.value {
-            Value::Placeholder(name) => Some(name.trim_start_matches(':').to_owned()),
-            _ => None,
-        },
-        _ => None,
     }
 }
 
@@ -675,21 +647,13 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
     !is_plain && sqlparser::ast::Visit::visit(expression, &mut Columns(dbms)).is_continue()
 }
 
-fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
-    let sql = Sql::read(text, Some(dbms)).ok()?;
-    let dialect = dialect(Some(dbms));
-    let mut parser =
-        Parser::new(dialect.as_ref()).with_tokens_with_locations(sql.tokens().to_vec());
-    parser.parse_expr().ok()
-}
-
 /// The name of the column that an expression is, maybe in a function of one argument.
 fn column(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Nested(inner) => column(inner),
         Expr::Identifier(name) => Some(name.value.clone()),
         Expr::CompoundIdentifier(parts) => parts.last().map(|part| part.value.clone()),
-        Expr::Function(function) => match super::operand::arguments(function).as_slice() {
+        Expr::Function(function) => match arguments(function).as_slice() {
             [one] => column(one),
             _ => None,
         },
@@ -717,382 +681,6 @@ fn text(expression: &Expr, dbms: Dbms) -> Option<String> {
             expr,
         } => Some(format!("-{}", text(expr, dbms)?)),
         // `lower('X')` is compared as it is.
-        _ => None,
-    }
-}
-
-/// A condition in which columns go by other owners. `owner`: of a column's owner, `None` where it has none, and its name,
-/// the owner that it gets. In queries within it, columns of their own tables stay as they are, others are asked about where they have
-/// an owner; tables without an alias get one there, lest they hide the new owners. Gives `None` where it cannot be read, where
-/// what is called like such a table may be its row, and where an alias hides a new owner all the same.
-pub fn qualified(
-    condition: &str,
-    dbms: Dbms,
-    owner: &dyn Fn(Option<&str>, &str) -> Option<String>,
-) -> Option<String> {
-    let mut read = expression(condition, dbms)?;
-    let mut renaming = Qualifying {
-        owner,
-        dbms,
-        scopes: Vec::new(),
-        is_unclear: false,
-    };
-    let _ = read.visit(&mut renaming);
-    (!renaming.is_unclear).then(|| read.to_string())
-}
-
-struct Qualifying<'o> {
-    owner: &'o dyn Fn(Option<&str>, &str) -> Option<String>,
-    dbms: Dbms,
-    /// The tables of the queries around a place, outermost first: what each was called, and its new alias.
-    scopes: Vec<Vec<(String, Option<Ident>)>>,
-    /// Whether a name may be a whole row of such a table, as PostgreSQL has it, or a column; or an alias hides a new owner.
-    is_unclear: bool,
-}
-
-impl Qualifying<'_> {
-    fn tables(body: &mut SetExpr, scope: &mut Vec<(String, Option<Ident>)>) {
-        match body {
-            SetExpr::Select(select) => {
-                for from in &mut select.from {
-                    Self::table(&mut from.relation, scope);
-                    for join in &mut from.joins {
-                        Self::table(&mut join.relation, scope);
-                    }
-                }
-                for item in &mut select.projection {
-                    if let SelectItem::QualifiedWildcard(
-                        SelectItemQualifiedWildcardKind::ObjectName(ObjectName(parts)),
-                        _,
-                    ) = item
-                        && let Some(ObjectNamePart::Identifier(name)) = parts.last()
-                        && let Some(alias) = found(scope, &name.value).and_then(Option::as_ref)
-                    {
-                        *parts = vec![ObjectNamePart::Identifier(alias.clone())];
-                    }
-                }
-            }
-            SetExpr::SetOperation { left, right, .. } => {
-                Self::tables(left, scope);
-                Self::tables(right, scope);
-            }
-            _ => {}
-        }
-    }
-
-    fn table(factor: &mut TableFactor, scope: &mut Vec<(String, Option<Ident>)>) {
-        match factor {
-            TableFactor::NestedJoin {
-                table_with_joins, ..
-            } => {
-                Self::table(&mut table_with_joins.relation, scope);
-                for join in &mut table_with_joins.joins {
-                    Self::table(&mut join.relation, scope);
-                }
-            }
-            TableFactor::Table {
-                name, alias, args, ..
-            } => match (alias.as_ref(), name.0.last()) {
-                (Some(alias), Some(ObjectNamePart::Identifier(name)))
-                    if !alias.name.value.eq_ignore_ascii_case(&name.value) =>
-                {
-                    scope.push((alias.name.value.clone(), None));
-                }
-                (_, Some(ObjectNamePart::Identifier(name))) if args.is_none() => {
-                    let mut own = name.clone();
-                    own.value = format!("inner_{}", own.value);
-                    scope.push((name.value.clone(), Some(own.clone())));
-                    *alias = Some(TableAlias {
-                        explicit: false,
-                        name: own,
-                        columns: Vec::new(),
-                        at: None,
-                    });
-                }
-                _ => {}
-            },
-            TableFactor::Derived {
-                alias: Some(alias), ..
-            }
-            | TableFactor::TableFunction {
-                alias: Some(alias), ..
-            }
-            | TableFactor::Function {
-                alias: Some(alias), ..
-            }
-            | TableFactor::UNNEST {
-                alias: Some(alias), ..
-            }
-            | TableFactor::JsonTable {
-                alias: Some(alias), ..
-            } => scope.push((alias.name.value.clone(), None)),
-            _ => {}
-        }
-    }
-}
-
-/// What became of a table that is called so.
-fn found<'s>(scope: &'s [(String, Option<Ident>)], name: &str) -> Option<&'s Option<Ident>> {
-    let is_it = |(called, _): &&(String, _)| called.eq_ignore_ascii_case(name);
-    scope.iter().find(is_it).map(|(_, alias)| alias)
-}
-
-impl VisitorMut for Qualifying<'_> {
-    type Break = ();
-    fn pre_visit_query(&mut self, query: &mut sqlparser::ast::Query) -> ControlFlow<()> {
-        let mut scope = Vec::new();
-        Self::tables(&mut query.body, &mut scope);
-        self.scopes.push(scope);
-        ControlFlow::Continue(())
-    }
-    fn post_visit_query(&mut self, _: &mut sqlparser::ast::Query) -> ControlFlow<()> {
-        self.scopes.pop();
-        ControlFlow::Continue(())
-    }
-    fn post_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Identifier(name) = expression {
-            let mut scopes = self.scopes.iter();
-            self.is_unclear |= self.dbms == Dbms::Postgres
-                && scopes.any(|scope| found(scope, &name.value).is_some_and(Option::is_some));
-        }
-        let (said, name, is_whole) = match expression {
-            Expr::Identifier(name) if self.scopes.is_empty() => (None, name.clone(), true),
-            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [before @ .., owner, name] => {
-                    (Some(owner.value.clone()), name.clone(), before.is_empty())
-                }
-                _ => return ControlFlow::Continue(()),
-            },
-            _ => return ControlFlow::Continue(()),
-        };
-        let mut scopes = self.scopes.iter().rev();
-        let inner = said
-            .as_ref()
-            .and_then(|said| scopes.find_map(|scope| found(scope, said)));
-        if let Some(alias) = inner {
-            if let Some(alias) = alias {
-                *expression = Expr::CompoundIdentifier(vec![alias.clone(), name]);
-            }
-        } else if is_whole && let Some(owner) = (self.owner)(said.as_deref(), &name.value) {
-            let mut scopes = self.scopes.iter();
-            self.is_unclear |=
-                scopes.any(|scope| found(scope, &owner).is_some_and(Option::is_none));
-            let written = crate::identifier(&owner, self.dbms);
-            let quote = written.chars().next().filter(|_| written != owner);
-            let owner = match quote {
-                Some(quote) => Ident::with_quote(quote, owner),
-                None => Ident::new(owner),
-            };
-            *expression = Expr::CompoundIdentifier(vec![owner, name]);
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// How a statement writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteKind {
-    /// `INSERT` or `REPLACE`.
-    Insert,
-    /// `UPDATE`.
-    Update,
-    /// `DELETE`.
-    Delete,
-}
-
-/// A statement that writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WriteStatement {
-    /// Whether it inserts, updates or deletes.
-    pub kind: WriteKind,
-    /// The schema of its table, where it is said.
-    pub schema: Option<Name>,
-    /// Its table.
-    pub table: Name,
-    /// The rows that an INSERT names; `None` where a query gives them. 1 of an UPDATE and a DELETE, whose rows nobody has counted.
-    pub rows: Option<u64>,
-    /// Whether an INSERT computes a number from the greatest one: `max(no) + 1`.
-    pub numbers: bool,
-    /// The columns that an UPDATE sets.
-    pub columns: Vec<String>,
-    /// Those that it computes from what they were: `n = n + 1`.
-    pub from_itself: Vec<String>,
-    /// The values that an INSERT of one row says beside parameters, by column. Without a parameter all are examples.
-    pub values: Vec<(String, Constant)>,
-    /// The columns that its WHERE holds equal to something.
-    pub found_by: Vec<String>,
-    /// The columns that its WHERE holds below something that is no column, alone or in an expression.
-    pub below: Vec<String>,
-}
-
-/// Reads an INSERT, UPDATE or DELETE of one table; `None` for anything else, and where the parser does not take it.
-pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
-    let sql = Sql::read(text, Some(dbms)).ok()?;
-    on_large_stack(move || {
-        let mut statements = statements(&sql, dbms).ok()?;
-        let statement = statements.pop().filter(|_| statements.is_empty())?;
-        let mut from_itself = Vec::new();
-        let mut rows = Some(1);
-        let mut numbers = false;
-        let mut values = Vec::new();
-        let (kind, table, columns, condition) = match &statement {
-            Statement::Insert(insert) => match &insert.table {
-                TableObject::TableName(name) => {
-                    rows = match insert.source.as_deref().map(|query| &*query.body) {
-                        Some(SetExpr::Values(values)) => u64::try_from(values.rows.len()).ok(),
-                        Some(_) => None,
-                        None => Some(1),
-                    };
-                    numbers = insert.source.as_ref().is_some_and(|query| {
-                        sqlparser::ast::Visit::visit(query, &mut Numbering).is_break()
-                    });
-                    values = inserted(insert, &sql);
-                    (WriteKind::Insert, name, Vec::new(), None)
-                }
-                _ => return None,
-            },
-            Statement::Update(update) => {
-                let assignments = update.assignments.iter();
-                let set = assignments.filter_map(|one| match &one.target {
-                    AssignmentTarget::ColumnName(name) => {
-                        Some((names(name, Some(dbms))?.pop()?, &one.value))
-                    }
-                    AssignmentTarget::Tuple(_) => None,
-                });
-                let set: Vec<(Name, &Expr)> = set.collect();
-                let own = set.iter().filter(|(name, value)| {
-                    let mut columns = Expression::of(*value, &sql).columns.into_iter();
-                    columns.any(|column| column.name.is(&name.text))
-                });
-                from_itself = own.map(|(name, _)| name.text.clone()).collect();
-                let set = set.into_iter().map(|(name, _)| name.text).collect();
-                let table = named(&update.table)?;
-                (WriteKind::Update, table, set, update.selection.as_ref())
-            }
-            Statement::Delete(delete) => {
-                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) =
-                    &delete.from;
-                let table = named(from.first()?)?;
-                (
-                    WriteKind::Delete,
-                    table,
-                    Vec::new(),
-                    delete.selection.as_ref(),
-                )
-            }
-            _ => return None,
-        };
-        let found_by = condition.map(equal_columns).unwrap_or_default();
-        let held = condition.map(|condition| conditions(condition, &sql));
-        let below = held.iter().flatten().filter_map(Condition::below);
-        let below = below.map(|column| column.name.text.clone()).collect();
-        let mut parts = names(table, Some(dbms))?;
-        let table = parts.pop()?;
-        Some(WriteStatement {
-            kind,
-            schema: parts.pop(),
-            table,
-            rows,
-            numbers,
-            columns,
-            from_itself,
-            values,
-            found_by,
-            below,
-        })
-    })
-    .flatten()
-}
-
-/// The values that an INSERT of one row says beside parameters.
-fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
-    let rows = match insert.source.as_deref().map(|query| &*query.body) {
-        Some(SetExpr::Values(values)) => &*values.rows,
-        _ => &[],
-    };
-    let [row] = rows else {
-        return Vec::new();
-    };
-    let values = row.content.iter().map(|value| Operand::of(value, sql));
-    let values: Vec<Operand> = values.collect();
-    let is_parameter = |value: &Expr| {
-        let is_placeholder = |part: &Expr| match part {
-            Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        };
-        sqlparser::ast::visit_expressions(value, is_placeholder).is_break()
-    };
-    if !row.content.iter().any(is_parameter) {
-        return Vec::new();
-    }
-    let columns = insert.columns.iter();
-    let columns = columns.map(|name| names(name, Some(sql.dbms())?)?.pop());
-    let said = columns.zip(values).filter_map(|(name, value)| {
-        let OperandValue::Constant(constant) = value.value else {
-            return None;
-        };
-        value.around.is_empty().then_some((name?.text, constant))
-    });
-    said.collect()
-}
-
-/// Stops at a sum with the greatest value of something.
-struct Numbering;
-
-impl sqlparser::ast::Visitor for Numbering {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        let is_sum = matches!(
-            expression,
-            Expr::BinaryOp {
-                op: BinaryOperator::Plus,
-                ..
-            }
-        );
-        let greatest = |part: &Expr| match part {
-            Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
-                let of_column = matches!(
-                    super::operand::arguments(function).as_slice(),
-                    [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
-                );
-                if of_column {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            }
-            _ => ControlFlow::Continue(()),
-        };
-        if is_sum {
-            return sqlparser::ast::visit_expressions(expression, greatest);
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// The columns that an expression compares with something other than a column by `=`.
-fn equal_columns(expression: &Expr) -> Vec<String> {
-    let parts = connected(expression, &BinaryOperator::And).into_iter();
-    let names = parts.filter_map(|part| match part {
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::Eq,
-            right,
-        } => match [column(left), column(right)] {
-            [Some(name), None] | [None, Some(name)] => Some(name),
-            _ => None,
-        },
-        _ => None,
-    });
-    names.collect()
-}
-
-fn named(table: &TableWithJoins) -> Option<&ObjectName> {
-    match &table.relation {
-        TableFactor::Table { name, .. } => Some(name),
         _ => None,
     }
 }
@@ -1275,7 +863,7 @@ mod tests {
                 "t.n = 0x10 AND t.m IN (0x1, 1e1, .5) AND t.b = X'1F'",
             ),
         ] {
-            let again = qualified(said, dbms, &owner);
+            let again = crate::qualified(said, dbms, &owner);
             assert_eq!(again.as_deref(), Some(said), "{dbms:?}");
             let sql = format!("SELECT a FROM t WHERE t.id = :id AND ({said})");
             let read = parametrized(&sql, dbms, Lists::Split).unwrap();
@@ -1298,126 +886,6 @@ mod tests {
         let (sql, none) = examples("SELECT a FROM t WHERE n = 0x10 AND b > X'1F'", Sqlite);
         assert_eq!(none, Vec::<String>::new());
         assert!(sql.ends_with("WHERE n = 0x10 AND b > X'1F'"), "{sql}");
-    }
-
-    #[test]
-    fn a_statement_that_writes_names_its_table() {
-        let read = |sql: &str| {
-            write_statement(sql, Dbms::Postgres)
-                .map(|read| (read.kind, read.table.text, read.columns.join(" ")))
-        };
-        let expected =
-            |kind, table: &str, columns: &str| Some((kind, table.to_owned(), columns.to_owned()));
-        assert_eq!(
-            read("INSERT INTO s.t (a) VALUES (:a)"),
-            expected(WriteKind::Insert, "t", "")
-        );
-        assert_eq!(
-            read("UPDATE t SET a = 1, b = :b WHERE c = 2"),
-            expected(WriteKind::Update, "t", "a b")
-        );
-        assert_eq!(
-            read("DELETE FROM t WHERE a = 1"),
-            expected(WriteKind::Delete, "t", "")
-        );
-        assert_eq!(read("SELECT 1"), None);
-        let rows = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().rows;
-        assert_eq!(rows("INSERT INTO t (a) VALUES (1), (2), (:a)"), Some(3));
-        assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
-        assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
-        assert_eq!(rows("DELETE FROM t"), Some(1));
-        let values = |sql: &str| write_statement(sql, Dbms::Postgres).unwrap().values;
-        assert_eq!(
-            values("INSERT INTO t (a, b, c, d) VALUES ('x', $1, NULL, lower('Y'))"),
-            [
-                ("a".to_owned(), Constant::Text("x".to_owned())),
-                ("c".to_owned(), Constant::Null)
-            ]
-        );
-        assert_eq!(values("INSERT INTO t (a) VALUES ('x')"), []);
-        assert_eq!(
-            values("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)"),
-            []
-        );
-        let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
-        let counts = write_statement(counts, Dbms::Postgres).unwrap();
-        assert_eq!(counts.from_itself, ["a", "b"]);
-        let numbers = |sql: &str| write_statement(sql, Dbms::Sqlite).unwrap().numbers;
-        for sql in [
-            "INSERT INTO t (no) VALUES ((SELECT coalesce(max(no), 0) + 1 FROM t))",
-            "INSERT INTO t (id, no) SELECT :id, 1 + max(no) FROM t WHERE a = :a",
-        ] {
-            assert!(numbers(sql), "{sql}");
-        }
-        for sql in [
-            "INSERT INTO t (no) VALUES (:no + 1)",
-            "INSERT INTO t (no) SELECT max(no) FROM s",
-        ] {
-            assert!(!numbers(sql), "{sql}");
-        }
-        let below = |condition: &str| {
-            let sql = format!("DELETE FROM t WHERE a = 1 AND {condition}");
-            write_statement(&sql, Dbms::Postgres).unwrap().below
-        };
-        for condition in [
-            "b < :x",
-            "now() >= t.b",
-            "b + interval '1 day' <= now()",
-            "now() - interval '1 day' > date(b)",
-        ] {
-            assert_eq!(below(condition), ["b"], "{condition}");
-        }
-        for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
-            assert!(below(condition).is_empty(), "{condition}");
-        }
-    }
-
-    #[test]
-    fn columns_of_a_condition_get_other_owners() {
-        let owner = |owner: Option<&str>, _: &str| {
-            matches!(owner, Some("i") | None).then(|| "inventory".to_owned())
-        };
-        let condition = "NOT EXISTS (SELECT 1 FROM rental r WHERE r.x = i.x AND y IS NULL)";
-        assert_eq!(
-            qualified(condition, Dbms::Postgres, &owner).as_deref(),
-            Some("NOT EXISTS (SELECT 1 FROM rental r WHERE r.x = inventory.x AND y IS NULL)")
-        );
-        assert_eq!(
-            qualified("a IS NULL", Dbms::Postgres, &owner).as_deref(),
-            Some("inventory.a IS NULL")
-        );
-        for (condition, said) in [
-            (
-                "i.d = (SELECT max(d) FROM inventory WHERE x = i.x)",
-                "inventory.d = (SELECT max(d) FROM inventory inner_inventory WHERE x = inventory.x)",
-            ),
-            (
-                "EXISTS (SELECT inventory.* FROM hr.inventory WHERE inventory.x = i.x AND hr.inventory.y = 1)",
-                "EXISTS (SELECT inner_inventory.* FROM hr.inventory inner_inventory WHERE inner_inventory.x = inventory.x AND inner_inventory.y = 1)",
-            ),
-            (
-                "EXISTS (SELECT 1 FROM a JOIN b i ON a.x = i.x WHERE i.y = 1)",
-                "EXISTS (SELECT 1 FROM a inner_a JOIN b i ON inner_a.x = i.x WHERE i.y = 1)",
-            ),
-            (
-                "x IN (SELECT y FROM \"B\" UNION SELECT z FROM c WHERE c.z = i.z)",
-                "inventory.x IN (SELECT y FROM \"B\" \"inner_B\" UNION SELECT z FROM c inner_c WHERE inner_c.z = inventory.z)",
-            ),
-            (
-                "EXISTS (SELECT 1 FROM inventory AS inventory WHERE inventory.x = i.x)",
-                "EXISTS (SELECT 1 FROM inventory inner_inventory WHERE inner_inventory.x = inventory.x)",
-            ),
-        ] {
-            assert_eq!(
-                qualified(condition, Dbms::Postgres, &owner).as_deref(),
-                Some(said)
-            );
-        }
-        let hidden = "EXISTS (SELECT 1 FROM b inventory WHERE inventory.x = i.x)";
-        assert_eq!(qualified(hidden, Dbms::Mysql, &owner), None);
-        let row = "EXISTS (SELECT count(b) FROM b WHERE b.x = i.x)";
-        assert_eq!(qualified(row, Dbms::Postgres, &owner), None);
-        assert!(qualified(row, Dbms::Mysql, &owner).is_some());
     }
 
     #[test]

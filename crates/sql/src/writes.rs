@@ -1,0 +1,257 @@
+//! What an INSERT, UPDATE or DELETE changes.
+
+use dynafold_relational::catalog::Dbms;
+use sqlparser::ast::{
+    AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName, SetExpr, Statement,
+    TableFactor, TableObject, TableWithJoins,
+};
+
+use super::condition::{Condition, conditions};
+use super::operand::{
+    ColumnRef, Constant, Expression, Name, Operand, OperandValue, arguments, has_expression, names,
+    placeholder,
+};
+use super::query::on_large_stack;
+use super::text::{Sql, statements};
+
+/// How a statement writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteKind {
+    /// `INSERT` or `REPLACE`.
+    Insert,
+    /// `UPDATE`.
+    Update,
+    /// `DELETE`.
+    Delete,
+}
+
+/// A statement that writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteStatement {
+    /// Whether it inserts, updates or deletes.
+    pub kind: WriteKind,
+    /// The schema of its table, where it is said.
+    pub schema: Option<Name>,
+    /// Its table.
+    pub table: Name,
+    /// The rows that an INSERT names; `None` where a query gives them. 1 of an UPDATE and a DELETE, whose rows nobody has counted.
+    pub rows: Option<u64>,
+    /// Whether an INSERT computes a number from the greatest one: `max(no) + 1`.
+    pub numbers: bool,
+    /// The columns that an UPDATE sets.
+    pub columns: Vec<String>,
+    /// Those that it computes from what they were: `n = n + 1`.
+    pub from_itself: Vec<String>,
+    /// The values that an INSERT of one row says beside parameters, by column. Without a parameter all are examples.
+    pub values: Vec<(String, Constant)>,
+    /// The columns that its WHERE holds equal to something.
+    pub found_by: Vec<String>,
+    /// The columns that its WHERE holds below something that is no column, alone or in an expression.
+    pub below: Vec<String>,
+}
+
+/// Reads an INSERT, UPDATE or DELETE of one table; `None` for anything else, and where the parser does not take it.
+pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
+    let sql = Sql::read(text, Some(dbms)).ok()?;
+    on_large_stack(move || {
+        let mut statements = statements(&sql, dbms).ok()?;
+        let statement = statements.pop().filter(|_| statements.is_empty())?;
+        let mut from_itself = Vec::new();
+        let mut rows = Some(1);
+        let mut numbers = false;
+        let mut values = Vec::new();
+        let (kind, table, columns, condition) = match &statement {
+            Statement::Insert(insert) => match &insert.table {
+                TableObject::TableName(name) => {
+                    rows = match insert.source.as_deref().map(|query| &*query.body) {
+                        Some(SetExpr::Values(values)) => u64::try_from(values.rows.len()).ok(),
+                        Some(_) => None,
+                        None => Some(1),
+                    };
+                    numbers = has_expression(&insert.source, is_next_number);
+                    values = inserted(insert, &sql);
+                    (WriteKind::Insert, name, Vec::new(), None)
+                }
+                _ => return None,
+            },
+            Statement::Update(update) => {
+                let assignments = update.assignments.iter();
+                let set = assignments.filter_map(|one| match &one.target {
+                    AssignmentTarget::ColumnName(name) => {
+                        Some((names(name, Some(dbms))?.pop()?, &one.value))
+                    }
+                    AssignmentTarget::Tuple(_) => None,
+                });
+                let set: Vec<(Name, &Expr)> = set.collect();
+                let own = set.iter().filter(|(name, value)| {
+                    let mut columns = Expression::of(*value, &sql).columns.into_iter();
+                    columns.any(|column| column.name.is(&name.text))
+                });
+                from_itself = own.map(|(name, _)| name.text.clone()).collect();
+                let set = set.into_iter().map(|(name, _)| name.text).collect();
+                let table = named(&update.table)?;
+                (WriteKind::Update, table, set, update.selection.as_ref())
+            }
+            Statement::Delete(delete) => {
+                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) =
+                    &delete.from;
+                let table = named(from.first()?)?;
+                (
+                    WriteKind::Delete,
+                    table,
+                    Vec::new(),
+                    delete.selection.as_ref(),
+                )
+            }
+            _ => return None,
+        };
+        let held = condition.map(|condition| conditions(condition, &sql));
+        let held = || held.iter().flatten();
+        let name = |column: &ColumnRef| column.name.text.clone();
+        let mut parts = names(table, Some(dbms))?;
+        let table = parts.pop()?;
+        Some(WriteStatement {
+            kind,
+            schema: parts.pop(),
+            table,
+            rows,
+            numbers,
+            columns,
+            from_itself,
+            values,
+            found_by: held().filter_map(Condition::found_by).map(name).collect(),
+            below: held().filter_map(Condition::below).map(name).collect(),
+        })
+    })
+    .flatten()
+}
+
+/// The values that an INSERT of one row says beside parameters.
+fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
+    let rows = match insert.source.as_deref().map(|query| &*query.body) {
+        Some(SetExpr::Values(values)) => &*values.rows,
+        _ => &[],
+    };
+    let [row] = rows else {
+        return Vec::new();
+    };
+    let values = row.content.iter().map(|value| Operand::of(value, sql));
+    let values: Vec<Operand> = values.collect();
+    if !has_expression(&row.content, |part| placeholder(part).is_some()) {
+        return Vec::new();
+    }
+    let columns = insert.columns.iter();
+    let columns = columns.map(|name| names(name, Some(sql.dbms())?)?.pop());
+    let said = columns.zip(values).filter_map(|(name, value)| {
+        let OperandValue::Constant(constant) = value.value else {
+            return None;
+        };
+        value.around.is_empty().then_some((name?.text, constant))
+    });
+    said.collect()
+}
+
+/// Whether it is a sum with the greatest value of a column.
+fn is_next_number(expression: &Expr) -> bool {
+    let is_greatest = |part: &Expr| match part {
+        Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
+            matches!(
+                arguments(function).as_slice(),
+                [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
+            )
+        }
+        _ => false,
+    };
+    let is_sum = matches!(
+        expression,
+        Expr::BinaryOp {
+            op: BinaryOperator::Plus,
+            ..
+        }
+    );
+    is_sum && has_expression(expression, is_greatest)
+}
+
+fn named(table: &TableWithJoins) -> Option<&ObjectName> {
+    match &table.relation {
+        TableFactor::Table { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_that_writes_names_its_table() {
+        let read = |sql: &str| {
+            write_statement(sql, Dbms::Postgres)
+                .map(|read| (read.kind, read.table.text, read.columns.join(" ")))
+        };
+        let expected =
+            |kind, table: &str, columns: &str| Some((kind, table.to_owned(), columns.to_owned()));
+        assert_eq!(
+            read("INSERT INTO s.t (a) VALUES (:a)"),
+            expected(WriteKind::Insert, "t", "")
+        );
+        assert_eq!(
+            read("UPDATE t SET a = 1, b = :b WHERE c = 2"),
+            expected(WriteKind::Update, "t", "a b")
+        );
+        assert_eq!(
+            read("DELETE FROM t WHERE a = 1"),
+            expected(WriteKind::Delete, "t", "")
+        );
+        assert_eq!(read("SELECT 1"), None);
+        let rows = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().rows;
+        assert_eq!(rows("INSERT INTO t (a) VALUES (1), (2), (:a)"), Some(3));
+        assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
+        assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
+        assert_eq!(rows("DELETE FROM t"), Some(1));
+        let values = |sql: &str| write_statement(sql, Dbms::Postgres).unwrap().values;
+        assert_eq!(
+            values("INSERT INTO t (a, b, c, d) VALUES ('x', $1, NULL, lower('Y'))"),
+            [
+                ("a".to_owned(), Constant::Text("x".to_owned())),
+                ("c".to_owned(), Constant::Null)
+            ]
+        );
+        assert_eq!(values("INSERT INTO t (a) VALUES ('x')"), []);
+        assert_eq!(
+            values("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)"),
+            []
+        );
+        let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
+        let counts = write_statement(counts, Dbms::Postgres).unwrap();
+        assert_eq!(counts.from_itself, ["a", "b"]);
+        let numbers = |sql: &str| write_statement(sql, Dbms::Sqlite).unwrap().numbers;
+        for sql in [
+            "INSERT INTO t (no) VALUES ((SELECT coalesce(max(no), 0) + 1 FROM t))",
+            "INSERT INTO t (id, no) SELECT :id, 1 + max(no) FROM t WHERE a = :a",
+        ] {
+            assert!(numbers(sql), "{sql}");
+        }
+        for sql in [
+            "INSERT INTO t (no) VALUES (:no + 1)",
+            "INSERT INTO t (no) SELECT max(no) FROM s",
+        ] {
+            assert!(!numbers(sql), "{sql}");
+        }
+        let below = |condition: &str| {
+            let sql = format!("DELETE FROM t WHERE a = 1 AND {condition}");
+            write_statement(&sql, Dbms::Postgres).unwrap().below
+        };
+        for condition in [
+            "b < :x",
+            "now() >= t.b",
+            "b + interval '1 day' <= now()",
+            "now() - interval '1 day' > date(b)",
+        ] {
+            assert_eq!(below(condition), ["b"], "{condition}");
+        }
+        for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
+            assert!(below(condition).is_empty(), "{condition}");
+        }
+    }
+}
