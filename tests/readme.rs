@@ -146,12 +146,22 @@ fn the_schema_in_the_repository_is_the_programs() {
 fn every_key_of_the_language_is_documented() {
     let mut keys = BTreeSet::new();
     collect_keys(&dynafold::mapping::schema(), &mut keys);
-    let text = page("docs/mapping.md").text;
+    let pages = [
+        "mapping",
+        "mapping-nested",
+        "mapping-table",
+        "access-patterns",
+    ];
+    let text = pages.map(|name| page(&format!("docs/{name}.md")).text);
+    let text = text.concat();
     let missing: Vec<&String> = keys
         .iter()
         .filter(|key| !text.contains(&format!("`{key}`")))
         .collect();
-    assert!(missing.is_empty(), "docs/mapping.md lacks {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "the pages of the mapping language lack {missing:?}"
+    );
 }
 
 fn collect_keys(schema: &Value, keys: &mut BTreeSet<String>) {

@@ -38,7 +38,8 @@ The workload is a file of SQL, each statement under a comment with its name, its
   -- placeOrder (20/s)
   INSERT INTO orders (customer_id, placed_at) VALUES (:customer, :at);
 
-A literal that a column is compared with is an example, unless the statement has :parameters.
+A literal that is compared with a column is an example value and becomes a parameter. In a statement
+with :parameters, literals are constants.
 
 Examples:
   dynafold design --source postgres://app@db/shop --workload shop.sql
@@ -61,19 +62,19 @@ pub(in crate::cli) struct DesignCommand {
     /// The mapping to write; - for standard output, and the report to standard error
     #[arg(short, long, value_name = "FILE", default_value = "design.yaml")]
     output: PathBuf,
-    /// What these mappings serve of the workload, and for how much; nothing is written
+    /// Show what these mappings serve of the workload, and what that costs; write nothing
     #[arg(long, value_name = "MAPPING", num_args = 1.., conflicts_with_all = ["explain", "max_indexes"])]
     compare: Vec<PathBuf>,
-    /// Add to this mapping what serves the workload too; its keys stay as they are, and so does the file
+    /// Extend this mapping so that it serves the workload too. Existing keys do not change; the result is written to --output
     #[arg(long, value_name = "MAPPING", requires = "workload", conflicts_with_all = ["explain", "compare"])]
     update: Option<PathBuf>,
-    /// Most global indexes
+    /// Maximum number of global indexes
     #[arg(long, value_name = "N", default_value_t = MAX_GLOBAL_INDEXES, value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_GLOBAL_INDEXES)))]
     max_indexes: u8,
-    /// Only what the report says of this statement
+    /// Show only what the report says about this statement
     #[arg(long, value_name = "NAME")]
     explain: Option<String>,
-    /// Write the report to this file too, as JSON: `docs --proposal` makes a section of it
+    /// Also write the report to this file, as JSON: `docs --proposal` shows it in the document
     #[arg(long, value_name = "FILE", conflicts_with_all = ["explain", "compare", "update"])]
     report: Option<PathBuf>,
     /// Overwrite files that exist
@@ -127,10 +128,8 @@ pub(super) async fn run(
     let (statements, (pins, expiries)) = match &arguments.workload {
         Some(file) if file == Path::new(COUNTED) => {
             let source = source.as_deref_mut().ok_or_else(|| {
-                Failure::usage(format!(
-                    "`--workload {COUNTED}` asks the source, and there is none"
-                ))
-                .with_help("name it by --source, instead of --catalog")
+                Failure::usage(format!("`--workload {COUNTED}` needs a source"))
+                    .with_help("name it by --source, instead of --catalog")
             })?;
             let counted = counted::read(source, &catalog, output).await?;
             (counted, Fixed::default())

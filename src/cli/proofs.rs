@@ -102,7 +102,7 @@ fn keys(claims: &[&Claim]) -> ProofLine {
         proved,
         &format!("no two rows make the same key, in {of}{all}"),
         &open,
-        &format!("{}: the load compares {its} keys", open.join(", ")),
+        &format!("{}, so the load compares {its} keys", open.join(", ")),
     );
     ProofLine::new("keys", text, claims.iter().copied().map(reason))
 }

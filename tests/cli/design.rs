@@ -339,7 +339,7 @@ const HARD: [Hard; 3] = [
         traps: &[
             ("counter", "countBid (items.nb_of_bids, 25/s)"),
             ("all in one partition", "browseCategories"),
-            ("index on what changes often", "countBid"),
+            ("index on a column that changes often", "countBid"),
             ("unique", "users(nickname)"),
         ],
     },
@@ -515,11 +515,11 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
     assert_eq!(mapping.matches(time).count(), 1, "{mapping}");
     let named = proposal.warnings().join("\n");
     assert!(!named.contains("TTL: "), "{named}");
-    let words = "expires: sessions by expires_at (not asked by ";
+    let words = "expires: sessions by expires_at (without a condition on it: ";
     assert!(named.contains(words), "{named}");
     // What is counted in items of its own is not counted down.
     let is_kept = mapping.contains("GROUP BY");
-    let words = "(counts and sums keep what has expired";
+    let words = "(counts and sums still include expired items";
     assert_eq!(named.contains(words), is_kept, "{named}");
     proposal.holds(0);
     let asked = format!("-- expires: sessions by ended\n{reads}");
@@ -989,7 +989,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
         &["leads", "led"],
         &[
             "ORDER BY b.bid DESC LIMIT 1) = :u`, which depends on other rows",
-            "depends on other rows: code that writes those must also write this item again",
+            "depends on other rows: a program that changes those rows must write this item again",
         ],
     ),
     // The page behind a row; and what is neither.
@@ -1013,7 +1013,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO s SELECT i, i % 2, i / 10.0 FROM n;",
         "-- total (5/s)\nSELECT g, sum(amount) AS amount FROM s WHERE g = :g GROUP BY g;",
         &["total"],
-        &["; the sum of `amount` depends on the order of the rows (floating point), so no item can maintain it"],
+        &["; the sum of `amount` depends on the order of the rows (floating point), so it cannot be kept up to date in an item"],
     ),
     // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.
     (
@@ -1342,7 +1342,7 @@ async fn large_columns_stand_apart_where_that_saves_and_all_costs_are_those_of_c
         mapping.contains("columns: [author_id, body, id"),
         "{mapping}"
     );
-    let titled = "the application leaves it out unless `title = :title AND views > 3`";
+    let titled = "the application drops the row unless `title = :title AND views > 3`";
     assert!(proposal.report.to_string().contains(titled), "{mapping}");
     let warnings = proposal.warnings().join("\n");
     assert!(
@@ -1424,8 +1424,7 @@ async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
     std::fs::write(&more, read).unwrap();
     let update = ["design", "--source", &proposal.source, "--workload", &more];
     let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
-    let apart =
-        "ARTICLES.body, which ARTICLES_BODY keeps apart: now each update of ARTICLES writes it too";
+    let apart = "ARTICLES.body, so far only in ARTICLES_BODY: from now on each update of ARTICLES writes it too";
     assert!(told.stderr.contains(apart), "{}", told.stderr);
 }
 

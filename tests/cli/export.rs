@@ -454,9 +454,12 @@ async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
             "/item_types/0/items",
             "has 23 items, and 24 by its item types",
         ),
-        ("/parts/0/items", "has 23 lines for 24 items"),
+        (
+            "/parts/0/items",
+            "has 23 lines, but the manifest says 24 items",
+        ),
         ("/parts/0/uncompressed_bytes", "uncompressed"),
-        ("/parts/0/bytes", "bytes for"),
+        ("/parts/0/bytes", "bytes, but the manifest says"),
     ] {
         let (_, changed) = with(&|forged| {
             let figure = forged.pointer_mut(place).unwrap();

@@ -194,8 +194,8 @@ async fn init_says_which_keys_have_values_with_the_delimiter_or_may_have() {
     let catalog = dynafold(&["inspect", "--source", &url, "--format", "json"]).exits(0);
     std::fs::write(&schema, &catalog.stdout).unwrap();
     let ran = dynafold(&["init", "--catalog", &schema, "-o", &mapping, "--force"]).exits(0);
-    ran.says("delimiter in values: tags.a, tags.b: they stand before `#` in keys");
-    ran.says("(with --source it is looked up)");
+    ran.says("delimiter in values: tags.a, tags.b: in keys, `#` follows these values");
+    ran.says("(with --source, this is looked up)");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
--- The shop of docs/mapping.md.
+-- The shop of docs/mapping.md and the pages that it lists.
 
 CREATE TABLE customers (
     id          integer      NOT NULL PRIMARY KEY,

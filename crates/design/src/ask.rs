@@ -286,24 +286,24 @@ fn unserved<T>(why: impl Into<String>, instead: &'static str) -> Result<T, Unser
 fn unread(error: &UnreadableSql) -> Unserved {
     Unserved {
         why: format!("is not understood: its SQL {error}"),
-        instead: "write it in plain SQL, or leave it out of the workload (lines count from the statement's first)",
+        instead: "write it in plain SQL, or leave it out of the workload (line numbers count from the first line of the statement)",
     }
 }
 
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
-const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); else feed a search index (OpenSearch) from the table's stream";
+const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); otherwise feed a search index (OpenSearch) from the table's stream";
 const BEGIN: &str = "pass the prefix as one parameter";
-const BEGINNING: &str = "query by the prefix, and filter the rest in the application";
-pub(crate) const COUNTER: &str = "keep the figure in a counter item or an attribute that each write updates, or export the table and ask Athena";
+const BEGINNING: &str = "query by the prefix, and check the rest of the pattern in the application";
+pub(crate) const COUNTER: &str = "keep the aggregate in a counter item or an attribute that each write updates, or export the table and query it with Athena";
 /// Rows of a page where the query leaves their number to a parameter.
 const PAGE: u64 = 20;
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
-const SEVERAL: &str = "ask one Query for each part and put the answers together in the application";
+const SEVERAL: &str = "send one Query for each part, and combine the answers in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
-const OF_PARAMETERS: &str = "no attribute can hold what depends on parameters: compute it in the application, of the rows that the other conditions find";
-const PATH: &str = "store each row's path from the top (`1#7#42`) and ask for it by begins_with, where the depth is bounded";
+const OF_PARAMETERS: &str = "no attribute can hold a value that depends on parameters: compute it in the application, from the rows that the other conditions find";
+const PATH: &str = "if the depth is limited, store each row's path from the root (`1#7#42`), and query it with begins_with";
 const CLOCK: &str =
     "pass the value as a parameter, or store it as an attribute when the item is written";
 const JOIN: &str =
@@ -419,12 +419,15 @@ fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserv
     }
     if upper.contains("NULLS FIRST") || upper.contains("NULLS LAST") {
         return unserved(
-            "says where NULL is sorted",
+            "has NULLS FIRST or NULLS LAST",
             "leave that out, or sort in the application",
         );
     }
     if query.set != SetOperation::One {
-        return unserved("puts several queries together", SEVERAL);
+        return unserved(
+            "combines several queries (UNION, EXCEPT or INTERSECT)",
+            SEVERAL,
+        );
     }
     if !query.with.is_empty() {
         return unserved("has a WITH", REWRITE);
@@ -527,14 +530,17 @@ impl<'c, 'q> Reading<'c, 'q> {
                 Some(table) if table.is_stored() => tables.push(table),
                 Some(table) => {
                     let why = format!("reads the {} {}", table.kind.word(), table.name.name);
-                    return unserved(why, "write it over the tables below");
+                    return unserved(
+                        why,
+                        "use the tables that it reads, if they are in this schema",
+                    );
                 }
                 None => {
                     let source = select.relations.get(at).map(|relation| &relation.source);
                     return match source {
                         Some(RelationSource::Table { name, .. }) => unserved(
                             format!("reads `{}`, which the schema does not have", name.text),
-                            "write a table of the schema",
+                            "use a table of the schema",
                         ),
                         _ => unserved("reads a query or a function in FROM", REWRITE),
                     };
@@ -970,7 +976,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if found.is_empty() {
             let no_tree = Unserved {
-                why: "joins tables other than from child to parent, or has two lists of children without the key of their parent".to_owned(),
+                why: "has a join that is not from a child to its parent, or reads two lists of children without the parent's key".to_owned(),
                 instead: if self.figures().is_some() { COUNTER } else { SEVERAL },
             };
             return Err(failed.unwrap_or(no_tree));
@@ -1101,7 +1107,8 @@ impl<'c, 'q> Reading<'c, 'q> {
             notes.push(Note::Offset);
         }
         if requests > 1 && limit.is_some() {
-            notes.push("each request gives a page of its own, which the application merges".into());
+            notes
+                .push("each request returns its own page: the application merges the pages".into());
         }
         Ok(Ask {
             root: table,
@@ -1286,7 +1293,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 declared => declared,
             };
             let name = &column.name;
-            format!("{name} ({declared}), whose order is not that of its text")
+            format!("{name} ({declared}), whose values do not sort like their text")
         })
     }
 
@@ -1340,7 +1347,10 @@ impl<'c, 'q> Reading<'c, 'q> {
                         && !matches!(value.value, OperandValue::Constant(_))
                         && self.figures().is_none()
                     {
-                        return unserved("selects what no column gives", REWRITE);
+                        return unserved(
+                            "selects a value that does not come from a column",
+                            REWRITE,
+                        );
                     }
                 }
             }

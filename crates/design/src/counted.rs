@@ -196,7 +196,7 @@ fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Sta
         .map(|((done, sql), rate)| Statement {
             name: plain(&format!("rows_{done}_{}", name.name)),
             rate: Some(figure(rate)),
-            about: "rows, as the database counts them: no statement of the workload writes them"
+            about: "the database counted these writes, but no statement of the workload makes them"
                 .to_owned(),
             sql,
             ..Statement::default()

@@ -192,7 +192,9 @@ impl Addition {
         missing: &[String],
     ) -> Result<(usize, String), Unwritable> {
         let Entry::Line { key, value, .. } = &self.entry else {
-            return Err(self.refused("it is written in braces: write its entries as lines"));
+            return Err(
+                self.refused("it is written in braces `{ }`: write each entry on its own line")
+            );
         };
         let inside = text
             .get(map.span.clone())
@@ -211,7 +213,7 @@ impl Addition {
 /// What editors of Windows put before the first line of a file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-const ODD: &str = "write its entries as lines, each below the other";
+const ODD: &str = "write each entry on its own line";
 
 fn scalar(key: &str) -> String {
     dynafold_mapping::scalar::scalar(key)

@@ -112,7 +112,7 @@ impl Figures {
             ask.unsorted = (!ask.order.is_empty()).then(|| unsorted.clone());
             ask.notes = query.notes.iter().cloned().map(Note::Text).collect();
             ask.note(format!(
-                "each write of {} adds to the figures (`ADD`), in one transaction with its item where they must be exact; a group whose count comes down to 0 is deleted",
+                "each write of {} must also update the aggregates (`ADD`), in the same transaction if they must be exact; the application deletes the item of a group whose count reaches 0",
                 query.base.name
             ));
         }

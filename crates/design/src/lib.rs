@@ -202,11 +202,11 @@ pub fn design(
         if let Some(warning) = warning {
             warning.add(match tried.get(&large.table) {
                 Some(true) => {
-                    "; that was tried: the design that was found so saves less than 5 USD a month, or serves less"
+                    "; the search tried a second item: the resulting design saves less than 5 USD a month, or serves less of the workload"
                 }
-                Some(false) => "; that was not tried, because another read takes them with other items, or by another key",
-                None if large.saved < SPLIT => "; that was not tried for so little",
-                None => "; that was not tried, since each table takes a search",
+                Some(false) => "; the search could not try a second item: another read finds them together with other items, or by another key",
+                None if large.saved < SPLIT => "; the search did not try a second item: less than 5 USD a month is too little",
+                None => "; the search did not try a second item: each try takes a whole search, so it tries only the tables that save the most",
             });
         }
     }
@@ -792,11 +792,11 @@ fn placed_reads<'d, 'w, 'c>(
         let Some(way) = choice.and_then(|choice| ways.get(choice)) else {
             if !ways.is_empty() {
                 let why = if solution.gap >= UNSERVED {
-                    "found no place before the search was cut short".to_owned()
+                    "was not placed before the search was cut short".to_owned()
                 } else {
                     format!("would need more than {} indexes", limits.indexes)
                 };
-                let instead = "allow more by --max-indexes, or write its items twice";
+                let instead = "allow more with --max-indexes, or write each item a second time under another key";
                 not_chosen.push((read.statement, Unserved { why, instead }));
             }
             continue;
@@ -1044,7 +1044,7 @@ fn reads_without<'w>(
                 let why = structure::reason(ask, catalog);
                 (
                     why,
-                    "store a geohash, or the number of a cell, as an attribute, and ask for the cells of the area by their beginning",
+                    "store a geohash or the number of a grid cell as an attribute, and query the cells of the area by their prefix",
                 )
             }
             _ if *hot > 0.0 => {
@@ -1053,7 +1053,7 @@ fn reads_without<'w>(
                 );
                 (
                     why,
-                    "spread the key by `shard(n)` and ask every shard where that is worth its cost; else Scan, export the table and ask Athena, or feed another store from the stream",
+                    "if it is worth the cost, spread the key with `shard(n)` and query every shard; otherwise use a Scan, export the table and query it with Athena, or feed another store from the stream",
                 )
             }
             _ => {
@@ -1080,7 +1080,7 @@ fn is_area(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     coordinates.len() > 1
 }
 
-const SCAN: &str = "read it by a Scan with a filter on the item type, or export the table to S3 and ask Athena: neither needs a key";
+const SCAN: &str = "read it by a Scan with a filter on the item type, or export the table to S3 and query it with Athena: neither needs a key";
 
 /// Whether a read asks for all rows of its table.
 fn is_everything(ask: &Ask<'_>) -> bool {
@@ -1282,7 +1282,7 @@ fn refuse_escaped<'w>(
                 && range.path.is_loose(ask.root, catalog)
             {
                 ask.note(format!(
-                    "keys are escaped: pass bounds of {} without capital letters, `_`, `#` and `%`",
+                    "keys are escaped, so some texts sort differently: the bounds of {} must not contain capital letters, `_`, `#` or `%`",
                     range.path.column
                 ));
             }
@@ -1292,7 +1292,7 @@ fn refuse_escaped<'w>(
         read.asks = asks.collect();
         if read.asks.is_empty() {
             let why = "asks for an order or a range of texts with capital letters, `_` or `#`, and some values in keys hold `#`: keys are escaped, and such texts sort differently there";
-            let instead = "keep `#` out of the values that keys have, or sort in the application";
+            let instead = "keep `#` out of the values that are used in keys, or sort in the application";
             let why = format!("{why}{}", rows.unwrap_or_default());
             unserved.push((read.statement, Unserved { why, instead }));
         }
@@ -1314,7 +1314,7 @@ fn unsortable_rows(asks: &[Ask<'_>], facts: Facts<'_>) -> Option<String> {
     });
     let least = most.reduce(f64::min).filter(|least| *least > MANY)?;
     Some(format!(
-        "; the application sorts up to 1,000 rows, and the most frequent value may have about {least:.0}"
+        "; `design` lets the application sort at most 1,000 rows, but here the most frequent value may have about {least:.0}"
     ))
 }
 
@@ -1333,7 +1333,8 @@ fn refuse_figures<'w>(
         read.asks
             .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
         if read.asks.is_empty() {
-            let mut why = format!("computes figures over {least:.0} rows and more each time");
+            let mut why =
+                format!("would compute aggregates over {least:.0} rows or more at each call");
             let mut instead = ask::COUNTER;
             let found = unkept_figures(&read.statement.sql, facts.catalog, facts.observed);
             if let Some((column, way_out)) = found {
@@ -1407,7 +1408,7 @@ fn spread<'c>(ask: &Ask<'c>, writes: f64, catalog: &Catalog) -> Option<Ask<'c>> 
     ask.requests = ask.requests.saturating_mul(shards);
     ask.shards = shards;
     ask.note(format!(
-        "one partition key value would take about {writes:.0} write units a second: it is spread over {shards} shards, each of which is asked"
+        "one partition key value would get about {writes:.0} write units a second: it is spread over {shards} shards, and each read queries all of them"
     ));
     Some(ask)
 }
@@ -1765,19 +1766,19 @@ fn header(catalog: &Catalog, is_guessed: bool) -> String {
     let schema = format!("{} `{}`", catalog.dbms, catalog.database.replace('\n', " "));
     let about = if is_guessed {
         format!(
-            "# Proposed by Dynafold from the schema of {schema}. What is asked is guessed from keys and foreign keys:
-# delete the access patterns that nobody needs. From the SQL that you need, `dynafold design --workload FILE` proposes better.
-# Behind each key stand the access patterns that ask for it."
+            "# Proposed by Dynafold from the schema of {schema}. The access patterns are guessed from keys and foreign keys:
+# delete those that you do not need. With your SQL, `dynafold design --workload FILE` proposes a better mapping.
+# The comment behind a key names the access patterns that use it."
         )
     } else {
         format!(
             "# Proposed by `dynafold design` from the schema of {schema} and its workload.
-# Behind each key stand the statements that ask for it."
+# The comment behind a key names the statements that use it."
         )
     };
     format!(
-        "{about} Edit it: `dynafold check`, `verify` and
-# `verify --patterns` hold it against the real rows.
+        "{about} Edit it. Then `dynafold check` checks it, and `verify` and
+# `verify --patterns` test it with the real data.
 dynafold: 1
 
 table:

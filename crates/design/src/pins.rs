@@ -63,7 +63,7 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
             .or_insert_with(|| columns.clone());
         if *known != columns {
             return Err(refused(
-                "another `keep` line already keeps it beside another table, or another table beside it",
+                "another `keep` line already puts it beside another table, or puts another table beside it",
             ));
         }
         let own = found
@@ -71,7 +71,7 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
             .or_insert_with(|| parent.row_key().to_vec());
         if *own != parent.row_key() {
             return Err(refused(
-                "another `keep` line keeps the parent itself beside another table",
+                "another `keep` line puts the parent itself beside another table",
             ));
         }
     }
@@ -127,12 +127,12 @@ pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, Refu
         );
         if !is_time {
             return Err(refused(
-                "it holds neither times nor whole numbers, which would be seconds since 1970",
+                "it holds neither times nor whole numbers (seconds since 1970)",
             ));
         }
         if expiry.after.is_some() && matches!(column.data_type, DataType::Integer { .. }) {
             return Err(refused(
-                "no period is added to whole numbers: keep the time at which a row expires in a column",
+                "a period cannot be added to a column of whole numbers: add a column with the time at which the row expires",
             ));
         }
         if table.row_key().is_empty() {

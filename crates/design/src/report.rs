@@ -173,7 +173,7 @@ impl Warning {
         Self::new(
             DELIMITER,
             columns.collect(),
-            "they stand before `#` in keys: if one may hold `#`, set `key_escape: percent` (with --source it is looked up)",
+            "in keys, `#` follows these values: if a value may contain `#`, set `key_escape: percent` (with --source, this is looked up)",
         )
     }
 
@@ -188,7 +188,7 @@ impl Warning {
                 "rows not looked at",
                 named,
                 &format!(
-                    "only the first {} rows of the table were searched for `#` in texts and for negative numbers: if a later row has them, set `key_escape: percent`, or replace `pad` by `ordered`",
+                    "only the first {} rows of the table were searched for `#` in texts and for negative numbers: if a later row has `#`, set `key_escape: percent`; if it has a negative number, replace `pad` by `ordered`",
                     count(rows)
                 ),
             )
@@ -279,21 +279,21 @@ impl Report {
     pub fn fault_text(&self) -> Option<String> {
         let fault = self.fault.as_ref()?;
         Some(format!(
-            "`check` refuses the proposed mapping, so that nothing is priced: {fault}"
+            "`check` refuses the proposed mapping, so there are no prices: {fault}"
         ))
     }
 
     /// How much better another design may be.
     pub fn search_gap_text(&self) -> String {
         if self.gap_usd_month >= INCONSISTENT {
-            "the search was cut short: another of the choices that it considers may serve more reads, or more of them consistently".to_owned()
+            "the search was cut short: another design that it considers may serve more reads, or more reads with strong consistency".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
-                "the search was cut short: by its estimates another of the choices that it considers may be up to {} USD a month cheaper. What it does not consider may be cheaper still: compare your own with `--compare`",
+                "the search was cut short: by its estimates, another design that it considers may be up to {} USD a month cheaper. A design that it does not consider may be cheaper still: compare your own mapping with `--compare`",
                 usd(self.gap_usd_month)
             )
         } else {
-            "the search was not cut short: by its estimates no other of the choices that it considers is cheaper. The estimates ignore costs that item types cause each other in an index that they share, and only a few whole mappings were priced: compare your own with `--compare`".to_owned()
+            "the search was not cut short: by its estimates, no other design that it considers is cheaper. The estimates are rough: they ignore what item types in a shared index cost each other, and only a few complete mappings were priced. Compare your own mapping with `--compare`".to_owned()
         }
     }
 
@@ -315,12 +315,12 @@ impl Alternative {
     pub fn rejection_text(&self) -> String {
         let mut said = match self.usd_month {
             Some(cost) => format!(
-                "about {} USD a month by the search's estimates, in which each index that it saves counts as a saving of 1 USD; `--max-indexes {}` searches again and prices that mapping",
+                "about {} USD a month by the search's estimates, which subtract 1 USD for each index less (AWS does not charge that); `--max-indexes {}` searches again and prices that mapping",
                 usd(cost),
                 self.indexes
             ),
             None => format!(
-                "the search found no place for {}",
+                "the search found no way to serve {}",
                 counted(self.unserved.len(), "read")
             ),
         };
@@ -389,7 +389,7 @@ impl WriteReport {
 
 fn rate(rate: Option<f64>) -> String {
     rate.map_or_else(
-        || "not said".to_owned(),
+        || "not given".to_owned(),
         |rate| {
             if rate < 0.1 {
                 format!("{}/s", significant(rate, 2))

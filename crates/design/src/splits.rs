@@ -426,7 +426,7 @@ fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table, catalog: &C
     let is_held = are_filters_held(ask, &twin);
     ask.twin = Some(twin);
     ask.note(
-        "each row has two items, with one key in the index: its large columns, and the others: pair them by the row's key; a limit counts both",
+        "each row has two items under the same index key: one with its large columns and one with the others. The application joins them by the row's key; a limit counts both items",
     );
     is_held
 }

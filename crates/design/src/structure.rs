@@ -322,7 +322,9 @@ pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
         return format!("sorts by {column}");
     }
     match (sorted(ask, catalog), &ask.range) {
-        (None, _) => "sorts by some columns upwards and by others downwards".to_owned(),
+        (None, _) => {
+            "sorts by some columns in ascending and by others in descending order".to_owned()
+        }
         (Some(order), Some(range)) if order.is_empty() => format!(
             "asks for a range of {} and of another column",
             range.path.column
@@ -331,7 +333,7 @@ pub(crate) fn reason(ask: &Ask<'_>, catalog: &Catalog) -> String {
             "asks for a range of {} and sorts by another column",
             range.path.column
         ),
-        (Some(_), None) => "needs a key that no item type can have".to_owned(),
+        (Some(_), None) => "needs a key that `design` cannot make from its columns".to_owned(),
     }
 }
 

@@ -281,7 +281,7 @@ impl<'m, 'c> Material<'m, 'c> {
         if reads.is_empty() {
             reads
         } else {
-            format!(" (not asked by {reads})")
+            format!(" (without a condition on it: {reads})")
         }
     }
 
@@ -336,7 +336,7 @@ fn contention(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "counter under contention",
         hot,
-        "one item accepts about 1,000 write units a second, and more may meet one: split the counter over several items by `shard(n)` and add them up when you read, or count from the table's stream",
+        "one item accepts about 1,000 write units a second, and a popular item may get more: split the counter over several items with `shard(n)` and add them up when you read, or count from the table's stream",
     );
     lines.add(
         "counter",
@@ -422,7 +422,7 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "hot key",
         hot,
-        "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: what the most frequent value gets by its share of the rows): spread the value by `shard(n)`, or use a key with more values",
+        "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: the load of the most frequent value, estimated from its share of the rows): spread the value with `shard(n)`, or use a key with more values",
     );
 }
 
@@ -441,7 +441,7 @@ fn one_partition(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "all in one partition",
         all,
-        "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second: if it may get more, spread it by `shard(n)`, or use a Scan or an export instead",
+        "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second: if it may get more, spread it with `shard(n)`, or use a Scan or an export instead",
     );
 }
 
@@ -456,7 +456,7 @@ fn few_values(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "few distinct values",
         few.map(|read| noted(read.statement, columns(read.part))),
-        "this partition key is cheap, but it has 10 values at most, and costs do not show that each of them gathers a large share of the items: put another column before it, add a day or `shard(n)`, or keep a sparse index of the rare value only",
+        "this partition key has at most 10 values, so at least one of them holds a large share of the items; the costs do not show this risk: put another column before it in the key, add a day or `shard(n)`, or index only the rare value (a sparse index)",
     );
 }
 
@@ -489,7 +489,7 @@ fn skewed(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "skewed values",
         found,
-        "one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if it is a state that few reads ask for, index only the other ones (a sparse index)",
+        "one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if few reads ask for that value, index only the rows with other values (a sparse index)",
     );
 }
 
@@ -505,7 +505,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
     lines.add(
         "large columns",
         made,
-        "they stand in items of their own: a statement pays for them only if it uses a column of that item; an INSERT or DELETE writes both items, in one transaction",
+        "`design` puts them into a second item for each row: a statement pays for that item only if it uses one of its columns; an INSERT or DELETE writes both items, in one transaction",
     );
     let mut found: Vec<LargeColumns> = Vec::new();
     for table in material.tables() {
@@ -558,7 +558,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
             String::new()
         } else {
             format!(
-                ", less what that costs {}, which selects them",
+                " (minus the extra cost of the reads that select them: {})",
                 joined(users, " and ")
             )
         };
@@ -566,7 +566,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
             "large columns",
             [format!("{columns} of {}", table.name.name)],
             &format!(
-                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without setting or selecting them: in items of their own they would save about {saved:.2} USD a month{users}; or store them in S3",
+                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without using them: moving them to a second item for each row would save about {saved:.2} USD a month{users}; or store them in S3",
                 payers.join(", "),
                 if payers.len() == 1 { "pays" } else { "pay" },
             ),
@@ -621,9 +621,9 @@ fn moved_entries(material: &Material<'_, '_>, lines: &mut Lines) {
         }
     }
     lines.add(
-        "index on what changes often",
+        "index on a column that changes often",
         found,
-        "each change of a key costs two writes in the index, each change of a projected attribute one: leave the column out of the index if the read can do without it, or read it from the table (`fetch: true`)",
+        "each change of a key costs two writes in the index, each change of a projected attribute one: if the read does not need the column, leave it out of the index; or read the whole items from the table after the Query (`fetch: true`)",
     );
 }
 
@@ -641,7 +641,7 @@ fn dear_indexes(material: &Material<'_, '_>, lines: &mut Lines) {
         dear(material, units.sum(), &reads, &format!("GSI{slot}"))
     });
     lines.add(
-        "dear index",
+        "expensive index",
         dear,
         "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
     );
@@ -662,9 +662,9 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
         dear(material, units, &reads, &table.name.name)
     });
     lines.add(
-        "dear figures",
+        "expensive aggregates",
         dear,
-        "each write of a row that is counted writes its figures too, and that costs far more than the reads that ask for them: compute them from an export to S3 with Athena, or at times from the items, or write them together from the stream",
+        "each write of a counted row also writes its aggregates, and that costs far more than the reads that use them: compute them with Athena from an export to S3, recompute them from the items from time to time, or update them in batches from the stream",
     );
 }
 
@@ -676,7 +676,7 @@ fn dear(material: &Material<'_, '_>, units: f64, reads: &[&Statement], by: &str)
     is_dear.then(|| {
         let names = joined(reads.iter().map(|read| &*read.name), " and ");
         let rate = about(rate);
-        format!("{names} by {by} ({cost:.2} USD a month for {rate}/s)")
+        format!("{by}, used by {names} (costs {cost:.2} USD a month for {rate} reads/s)")
     })
 }
 
@@ -726,7 +726,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             saved: cost - second,
         });
         let said = format!(
-            "{name} ({}) writes {}: {} USD a month, for {} at {} USD",
+            "{name} changes {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
             joined(copies.columns, ", "),
             joined(copies.items, ", and "),
             usd(cost),
@@ -742,7 +742,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     lines.add(
         "copies to keep up to date",
         found.into_iter().map(|(_, said)| said),
-        "whoever changes the column has to change its copies too, from the stream or at once; until then they are stale; where that costs more than it saves, leave the column out of the read, and read the parent by a second request (GetItem, or BatchGetItem for several, by the reference in the answer)",
+        "a program that changes the column must change its copies too, at once or from the stream; until then the copies are stale. If that costs more than it saves, do not select the column in the read: get the parent with a second request (GetItem, or BatchGetItem for several parents), by the reference in the answer",
     );
     by_second
 }
@@ -790,7 +790,7 @@ fn copied<'c>(
         is_of_parent(&part) && structure.is_none_or(|structure| structure.when.is_empty())
     });
     if !has_key {
-        said.push_str(", which no key finds");
+        said.push_str(" (no key finds them)");
     }
     said
 }
@@ -861,12 +861,12 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "unbounded list",
         listed,
-        "it has no LIMIT: read it in pages (Limit, LastEvaluatedKey), put a time into the key, keep sums, or let old items expire",
+        "it has no LIMIT: read it in pages (Limit, LastEvaluatedKey), put a time into the key, store the aggregates, or let old items expire",
     );
     lines.add(
         "unbounded list",
         whole,
-        "the application sorts or computes, and needs all of the items, also where the SQL has a LIMIT: use a key that sorts them, keep sums, or let old items expire",
+        "the application sorts or computes, so it needs all of the items, even if the SQL has a LIMIT: use a key that sorts them, store the aggregates, or let old items expire",
     );
 }
 
@@ -876,7 +876,7 @@ fn inconsistent(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "not strongly consistent",
         away.map(|read| read.statement.name.clone()),
-        "an index follows the table a moment later: to see a write at once, read by the table's own key, or keep a lookup item that is written in one transaction with the item",
+        "a global index is updated shortly after the table: to see a write immediately, read by the table's own key, or keep a lookup item that is written in one transaction with the item",
     );
 }
 
@@ -902,12 +902,12 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no key finds the rows",
         lost,
-        "no partition key of the table or of an index that holds all its rows is in the WHERE: only a Scan finds them, whose cost is not included; let the program give the item's key, add a read with this WHERE to the workload, which gives it an index, or let rows that are deleted by their age expire (`ttl`)",
+        "the WHERE has no partition key of the table, nor of an index that holds all rows: only a Scan finds the rows, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
     );
     lines.add(
         "many items at once",
         many,
-        "DynamoDB writes single items by their whole key: find the items first where the statement does not give the keys, by a Query where a key finds them, and send one write for each (BatchWriteItem puts up to 25)",
+        "DynamoDB writes one item at a time, by its whole key: if the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25)",
     );
 }
 
@@ -917,7 +917,7 @@ fn next_numbers(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "next number",
         numbered.map(|(statement, ..)| statement.name.clone()),
-        "it takes the greatest number there is and one more, and two at the same time take the same one: keep the last number in a counter item, add 1 to it by ADD (the answer has the new one), and put the item with attribute_not_exists",
+        "it takes the greatest number plus 1, and two statements at the same time may take the same number: keep the last number in a counter item, add 1 with ADD (the response has the new number), and put the item with attribute_not_exists",
     );
 }
 
@@ -956,7 +956,7 @@ fn expiring(material: &Material<'_, '_>, lines: &mut Lines) {
         let is_counted = figures
             .any(|(own, kept)| kept.of.base == *name && material.catalog.table(own).is_some());
         let counted = if is_counted {
-            " (counts and sums keep what has expired: take it off by the stream)"
+            " (counts and sums still include expired items: subtract these when the stream reports their deletion)"
         } else {
             ""
         };
@@ -965,7 +965,7 @@ fn expiring(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "expires",
         found,
-        "DynamoDB deletes such items by `ttl`, free of charge and within a few days, so that no statement has to: reads that do not ask for the time find them until then; children of an item and copies do not go with it; without a period (`+ 30d`) what is past expires at once",
+        "DynamoDB deletes such items by `ttl`, free of charge, within a few days after they expire. Until then, reads without a condition on the time find them. Children and copies of an item are not deleted with it. Without a period (`+ 30d`), items whose time is past expire at once",
     );
 }
 
@@ -1005,12 +1005,12 @@ fn expiry(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "TTL",
         found,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds (a whole number of seconds as it is, a time by `{column | epoch}`; of a time in the past, such as when a row came, plus your period: `{column | plus(30d) | epoch}`, else what is there expires at once); that may take a few days, and until then reads have to leave them out",
+        "DynamoDB deletes expired items itself, free of charge, if the table's `ttl` names an attribute with the time in seconds. A column of whole seconds can be used as it is; write other times as `{column | epoch}`. If the column says when the row was made, add your period: `{column | plus(30d) | epoch}`; otherwise all items expire at once. Deletion may take a few days, and until then reads must leave expired items out",
     );
     lines.add(
         "TTL",
         texts,
-        "DynamoDB deletes expired items itself and for free, if the table's `ttl` names an attribute with the time in seconds; this column is text, of which no filter makes a time: give the table a column with the seconds, or of a time type, and name that one",
+        "DynamoDB deletes expired items itself, free of charge, if the table's `ttl` names an attribute with the time in seconds; this column is text, and no filter turns text into a time: add a column with the seconds or of a time type, and use that one",
     );
 }
 
@@ -1037,7 +1037,7 @@ fn soft_deletes(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "soft delete",
         marks,
-        "rows with that mark remain items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads that do not ask for the mark find them",
+        "rows with that mark remain items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads without a condition on the mark find them",
     );
 }
 
@@ -1073,7 +1073,7 @@ fn folded_case(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "case",
         folded,
-        "it is compared without regard to case, and a key by its bytes: write the key and ask for it in one form, as with `| lower`, and keep the text as it was typed in an attribute",
+        "the SQL ignores case, but DynamoDB compares keys by their bytes: use one form in keys and in requests, for example `| lower`, and keep the original text in an attribute",
     );
 }
 
@@ -1110,7 +1110,7 @@ fn unique(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "unique",
         found,
-        "neither an index nor a key with further columns keeps values unique: put a guard item whose key is the value, with attribute_not_exists, in one transaction with the item (`check --guarantees` shows what becomes of each key)",
+        "DynamoDB does not keep these values unique: indexes never do, and a key does not if it has other columns too. Write a guard item whose key is the value, with attribute_not_exists, in the same transaction as the item (`check --guarantees` shows what enforces each key)",
     );
 }
 
@@ -1141,17 +1141,17 @@ fn odd_texts(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "dates as text",
         dates,
-        "the column is text, and most of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, here as in the database; store them as 2026-01-02 before they are loaded",
+        "the column is text, and most of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, in DynamoDB and in the database; change them to the form 2026-01-02 in the database before you load them",
     );
     lines.add(
         "times with offsets",
         times,
-        "the column is text, and its times have different offsets (`Z`, `+09:00`): as text, later ones stand before earlier ones, here as in the database; store all of them in UTC before they are loaded",
+        "the column is text, and its times have different offsets (`Z`, `+09:00`): sorted as text, later times may come before earlier ones, in DynamoDB and in the database; change them all to UTC in the database before you load them",
     );
     lines.add(
         "numbers as text",
         numbers,
-        "the column is text and all its values are digits: 10 sorts before 9, here as in the database; pad it (`{column | pad(10)}` over a number) where numbers are meant",
+        "the column is text and all its values are digits: 10 sorts before 9, in DynamoDB and in the database; if they are meant as numbers, use a number column and pad it (`{column | pad(10)}`)",
     );
 }
 
@@ -1198,7 +1198,7 @@ fn long_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "long keys",
         found,
-        "all parts of a key and the signs between them count, a letter with up to 4 bytes, and `migrate` rejects rows with longer keys: shorten a text in the key by `| truncate(n)`, or limit the column in the database",
+        "all parts of a key count, with the characters between them, and a character takes up to 4 bytes; `migrate` rejects rows with longer keys: shorten a text in the key with `| truncate(n)`, or limit the column's length in the database",
     );
 }
 
@@ -1243,7 +1243,7 @@ fn delimiters(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         DELIMITER,
         escaped.map(|(table, column)| format!("{}.{column}", table.name)),
-        "values hold `#`, which separates the parts of keys: they are escaped there (`key_escape: percent`), and every program that writes or asks has to escape them too",
+        "values hold `#`, which separates the parts of keys: it is escaped in keys (`key_escape: percent`), and every program that writes items, or reads them by such a key, must escape it too",
     );
 }
 
@@ -1258,7 +1258,7 @@ fn absent_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "NULL in keys",
         absent,
-        "rows with NULL there are not in the index (it is sparse): a read by `= :value` does not need them, any other read of the index does not find them",
+        "rows with NULL in such a column are not in the index (it is sparse): a read with `= :value` never asks for them, but any other read of the index misses them",
     );
     let keyless = material.tables().flat_map(|table| {
         let key = table.row_key().iter();
@@ -1271,7 +1271,7 @@ fn absent_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "NULL in the table's key",
         keyless,
-        "such a row has no key: `migrate` rejects it, and no read finds it; give it a value in the database, or by `default(x)` in the key",
+        "such a row has no key: `migrate` rejects it, and no read finds it; set a value in the database, or add `| default(x)` in the key",
     );
 }
 
@@ -1304,12 +1304,12 @@ fn undeclared(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no declared reference",
         undeclared.map(|(table, column)| named(table, &column.name)),
-        "its name is that of a reference, but the schema declares none: it is treated as a plain value, and keeps no items together",
+        "it is named like a foreign key, but the schema declares none: `design` treats it as a plain value, and does not put items beside a parent because of it",
     );
     lines.add(
         "reference by a join alone",
         material.by_join.iter().cloned(),
-        "statements join by it, but the schema declares no foreign key: a row whose parent is missing is loaded under that parent's key all the same",
+        "statements join by it, but the schema declares no foreign key: `design` treats it as one. A row whose parent is missing is still loaded under the missing parent's key",
     );
 }
 
@@ -1322,7 +1322,7 @@ fn audit(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "audit columns",
         audits,
-        "they say who made or changed a row, and do not decide where its items stand; where one does, say so in the workload (`-- keep: CHILD beside PARENT`)",
+        "they record who made or changed a row, so `design` does not put items beside that parent; if you want that, write `-- keep: CHILD beside PARENT` in the workload",
     );
 }
 
@@ -1370,12 +1370,12 @@ fn personal(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "personal data in keys",
         keys,
-        "keys show up in logs, metrics and URLs, and cannot be changed: a keyed hash of the value finds the same items",
+        "keys appear in logs, metrics and URLs, and cannot be changed: use a keyed hash of the value in the key instead (`| pseudonym`)",
     );
     lines.add(
         "personal data in copies",
         copied,
-        "what erases it has to erase the copies",
+        "a program that erases this data must erase the copies too",
     );
 }
 
@@ -1390,7 +1390,7 @@ fn filtered(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "filter",
         much,
-        "the read pays for all of these items, and a filter then leaves out those that it does not want",
+        "DynamoDB reads all of these items, and the read pays for them; only then does a filter drop those that do not match",
     );
 }
 

@@ -99,7 +99,7 @@ pub enum UpdateError {
     },
     /// When the workload says that items expire.
     #[error(
-        "when items expire is not changed: set `ttl` in the mapping, and leave `-- expires:` out"
+        "--update does not change when items expire: set `ttl` in the mapping, and remove `-- expires:` from the workload"
     )]
     Expiry,
     /// When an addition would change what is there.
@@ -127,7 +127,7 @@ static NO_EXPIRIES: Expiries = Expiries::new();
 static NO_SPLITS: Splits = Splits::new();
 
 const KEYS_STAY: &str =
-    "leave out what asks for another key, or design the table anew and compare both by `--compare`";
+    "leave this statement out, or design a new table and compare both with `--compare`";
 
 /// Serves further reads by a mapping, its keys unchanged.
 ///
@@ -301,7 +301,7 @@ fn refuse_kept_nulls<'w>(
             ask.required.is_empty() && !ask.filters.iter().any(|one| one.test.asks_existence())
         });
         if read.asks.is_empty() {
-            let why = "leaves rows out by a filter that asks for NULL, and the mapping keeps NULL as an attribute (`nulls: keep`)";
+            let why = "needs a filter that tests whether an attribute exists, but with `nulls: keep` it exists in every item, also for NULL";
             let unserved_read = Unserved {
                 why: why.to_owned(),
                 instead: "leave `nulls: keep` out of the item type, or leave the rows out in the application",
@@ -556,7 +556,8 @@ impl<'u> Growing<'u> {
             if let Some(filter) = filter {
                 answer.filters.push(filter);
                 notes.push(
-                    "other items of the collection are read, and left out by a filter".into(),
+                    "the request also reads other items of the collection, and a filter drops them"
+                        .into(),
                 );
             }
             let index = condition.index.as_deref();
@@ -640,7 +641,7 @@ impl<'u> Growing<'u> {
             }
             Err(why) => {
                 if let [read] = reads.as_slice() {
-                    let why = format!("needs what the mapping does not take: {why}");
+                    let why = format!("needs a change that this mapping does not allow: {why}");
                     let instead = KEYS_STAY;
                     unserved.push((read.statement, Unserved { why, instead }));
                     return self;
@@ -764,10 +765,10 @@ impl<'u> Growing<'u> {
             if !is_known && !self.takes_items() {
                 return unserved(
                     format!(
-                        "reads {}, whose items the table's key cannot tell apart",
+                        "reads {}, which needs a table with a partition key and a sort key of type S",
                         table.name
                     ),
-                    "give the table a partition key and a sort key of texts: that is another table",
+                    "design a new table, with both keys of type S",
                 );
             }
             if self.is_ambiguous(part) {
@@ -1055,7 +1056,7 @@ fn copied(
                 None => existing
                     .apart(name, &path.column)
                     .map_or_else(String::new, |other| {
-                        format!(", which {other} keeps apart: now each update of {item_type} writes it too")
+                        format!(", so far only in {other}: from now on each update of {item_type} writes it too")
                     }),
             };
             format!("{item_type}.{attribute}{from}")

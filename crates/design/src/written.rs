@@ -480,7 +480,7 @@ impl<'c> Writing<'_, 'c> {
             let _ = writeln!(out, "  ttl: {}", scalar(&self.names.ttl));
         }
         if self.escapes {
-            out.push_str("  key_escape: percent    # some values hold `#`, which stands between the parts of keys\n");
+            out.push_str("  key_escape: percent    # some values contain `#`, which separates the parts of keys\n");
         }
         if self.names.type_attribute != "_type" {
             let _ = writeln!(out, "  type_attribute: {}", self.names.type_attribute);
@@ -544,7 +544,7 @@ impl<'c> Writing<'_, 'c> {
             Some(figures) => {
                 let _ = writeln!(
                     text,
-                    "  # Each write of {} adds to it.",
+                    "  # Each write of {} must update it.",
                     figures.of.base.name
                 );
                 let key = joined(table.row_key().iter().map(|one| scalar(one)), ", ");

@@ -265,7 +265,7 @@ pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<Unreadable
         _ => false,
     };
     (is_operator && has_expression(query, is_wide)).then(|| {
-        let why = "of its operator BINARY it is not plain to see where the operand ends: write CAST(… AS BINARY)";
+        let why = "it is not clear where the operand of its operator BINARY ends: write CAST(… AS BINARY)";
         UnreadableSql::Syntax(why.to_owned())
     })
 }

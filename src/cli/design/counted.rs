@@ -47,13 +47,11 @@ pub(super) async fn read(
             seconds(time)
         ),
         None => {
-            format!("{found}; it is unknown since when they are counted, so none has a rate")
+            format!("{found}; the source does not say when counting began, so they have no rates")
         }
     });
     if left_out > 0 {
-        output.note(&format!(
-            "{left_out} others that run less often are left out"
-        ));
+        output.note(&format!("{left_out} less frequent statements are left out"));
     }
     Ok(statements)
 }

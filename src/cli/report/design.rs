@@ -28,7 +28,7 @@ pub(in crate::cli) fn statements(report: &Report) -> String {
         let notes = read.served.iter().flat_map(|served| &served.notes);
         notes.map(move |note| format!("{}: {note}", read.name))
     });
-    section("to know", notes, &mut out);
+    section("notes", notes, &mut out);
     section(
         "not served",
         report.reads.iter().filter_map(ReadReport::not_served),
@@ -47,11 +47,19 @@ pub(in crate::cli) fn statements(report: &Report) -> String {
         let indexes = counted_as(other.indexes, "index", "indexes");
         format!("with {indexes}: {}", other.rejection_text())
     });
-    section("with fewer indexes the same search finds", fewer, &mut out);
+    section("with fewer indexes, the search found", fewer, &mut out);
     let warnings = report.warnings.iter().map(ToString::to_string);
     section("to decide", warnings, &mut out);
-    section("not guessed", report.not_guessed.iter().cloned(), &mut out);
-    section("left out", report.left_out.iter().cloned(), &mut out);
+    section(
+        "reads that were not guessed",
+        report.not_guessed.iter().cloned(),
+        &mut out,
+    );
+    section(
+        "not in the mapping",
+        report.left_out.iter().cloned(),
+        &mut out,
+    );
     out.join("\n")
 }
 
@@ -97,7 +105,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 .count(),
         )
     });
-    sum("writes that no key finds", &|mapping| {
+    sum("writes that need a Scan", &|mapping| {
         let lost = mapping.writes.iter().filter(|write| !write.has_key);
         let lost: Vec<&str> = lost.map(|write| &*write.name).collect();
         if lost.is_empty() {
@@ -112,7 +120,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
     sum("storage, USD a month", &|mapping| usd(mapping.usd_storage));
     sum("all, USD a month", &|mapping| usd(mapping.usd_month));
     format!(
-        "{}\n\nby estimates; each access pattern counts for the statement with its name ({})",
+        "{}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})",
         figures(&header, rows),
         prices.dated_source()
     )
@@ -130,7 +138,9 @@ pub(in crate::cli) fn update(
         let served = priced.and_then(|one| one.served.as_ref());
         let served = served.filter(|_| read.why_not.is_none())?;
         let change = match read.changes.as_slice() {
-            [] => "nothing: an access pattern with its name has its SQL already".to_owned(),
+            [] => {
+                "nothing: an access pattern with this name and this SQL is already there".to_owned()
+            }
             changes => changes.join("; "),
         };
         let (units, cost) = (figure(served.units), usd(served.usd_month));
@@ -149,12 +159,12 @@ pub(in crate::cli) fn update(
         let notes = read.notes.iter();
         notes.map(move |note| format!("{}: {note}", read.name))
     });
-    section("to know", notes, &mut out);
+    section("notes", notes, &mut out);
     let not = updated.reads.iter().filter_map(UpdatedRead::not_served);
     section("not served", not, &mut out);
     out.push(String::new());
     out.push(format!(
-        "this workload and that of the mapping cost about {} USD a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",
+        "together, this workload and the mapping's own cost about {} USD a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",
         usd(before.usd_month),
         usd(after.usd_month),
         usd(after.usd_reads),

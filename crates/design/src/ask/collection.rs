@@ -56,10 +56,10 @@ impl<'c> Reading<'c, '_> {
         if !ranges.is_empty() || !ask.when.is_empty() || !ask.filters.is_empty() {
             return unserved(
                 format!(
-                    "reads one {} with its children, and asks for more than its key",
+                    "reads one {} with its children, and has conditions besides the key",
                     table.name.name
                 ),
-                "leave that out, and filter in the application",
+                "leave these conditions out, and filter in the application",
             );
         }
         let outputs = self.outputs()?;
@@ -164,7 +164,7 @@ impl<'c> Reading<'c, '_> {
                 );
                 return unserved(
                     why,
-                    "declare the foreign key, or ask one Query for each table",
+                    "declare the foreign key, or send one Query for each table",
                 );
             }
         }
@@ -179,7 +179,7 @@ impl<'c> Reading<'c, '_> {
         };
         if !key.iter().all(is_same) {
             let why = format!(
-                "finds {} by a key other than the one that {} refers to",
+                "finds {} by one key, but {} refers to another key of it",
                 of.name.name, table.name.name
             );
             return unserved(why, SEVERAL);

@@ -21,7 +21,10 @@ const ASCII_CASE: &str =
     "SQLite ignores case for ASCII letters only, a lower-case key for all letters";
 
 /// Why no key stands for a comparison in lower case where PostgreSQL sorts by bytes.
-const C_CASE: &str = "and the column has letters beyond ASCII: where PostgreSQL sorts by bytes, as under the collation C, its `lower` may leave them as they are, and a key in lower case has all in lower case";
+const C_CASE: &str = "and the column has letters beyond ASCII: under the collation C, `lower` in PostgreSQL may not change them, but a key in lower case has all letters in lower case";
+
+/// Why a condition is not served, if nothing more exact is known.
+const UNUSABLE: &str = "`design` cannot turn into a key condition or a filter";
 
 /// What a comparison with a parameter asks.
 enum Compared {
@@ -122,11 +125,19 @@ impl<'c> Reading<'c, '_> {
                 _ if has_parameters && !condition.alternatives.is_empty() => {
                     refuse_keyless(ask.root, condition, &path)?;
                     let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
-                        return unserved(format!("asks for `{text}`"), SEVERAL);
+                        return unserved(
+                            format!(
+                                "has the condition `{text}`, which `design` cannot turn into a filter"
+                            ),
+                            SEVERAL,
+                        );
                     };
                     ask.filters.push(filter);
                 }
-                _ if has_parameters => return unserved(format!("asks for `{text}`"), REWRITE),
+                _ if has_parameters => {
+                    let why = format!("has the condition `{text}`, which {UNUSABLE}");
+                    return unserved(why, REWRITE);
+                }
                 test => {
                     self.refuse_unsteady(condition)?;
                     refuse_parts(test, text)?;
@@ -167,8 +178,8 @@ impl<'c> Reading<'c, '_> {
             && is_collated(condition)
         {
             return unserved(
-                format!("compares under a collation of its own: `{text}`"),
-                "give the column this collation, or a column of its own with the text as it is compared",
+                format!("compares with another collation than the column's: `{text}`"),
+                "give the column this collation, or add a column that holds the text in the form in which it is compared",
             );
         }
         if has_parameters && self.is_behind_page(condition) {
@@ -189,7 +200,11 @@ impl<'c> Reading<'c, '_> {
         if let Some(list) = self.conditions.iter().find(is_list)
             && ask.equal.is_empty()
         {
-            return unserved(format!("asks for `{}`", list.text), SEVERAL);
+            let why = format!(
+                "has `{}`, but no condition by `=` that gives a partition key",
+                list.text
+            );
+            return unserved(why, SEVERAL);
         }
         ask.when.sort();
         ask.equal.sort_by(|a, b| a.path.cmp(&b.path));
@@ -255,7 +270,10 @@ impl<'c> Reading<'c, '_> {
         let filter = compared.and_then(|path| of_list(path, list, negated));
         match filter.filter(|filter| self.is_exact(ask, &filter.path)) {
             Some(filter) => Ok(filter),
-            None => unserved(format!("asks for `{text}`"), SEVERAL),
+            None => unserved(
+                format!("has the condition `{text}`, which `design` cannot turn into a filter"),
+                SEVERAL,
+            ),
         }
     }
 
@@ -396,7 +414,11 @@ impl<'c> Reading<'c, '_> {
             Comparator::NotEqual if is_plain => {
                 let found = column.column_of(ask.root, self.catalog);
                 if found.is_none_or(|column| is_loose(column, self.catalog.dbms)) {
-                    return unserved(format!("asks for `{text}`"), MATERIALIZE);
+                    let why = format!(
+                        "has the condition `{text}`, but the database may treat different texts of {} as equal",
+                        column.column
+                    );
+                    return unserved(why, MATERIALIZE);
                 }
                 let filter = Filter {
                     path: column,
@@ -408,7 +430,10 @@ impl<'c> Reading<'c, '_> {
             Comparator::GreaterOrEqual if is_plain => (true, true),
             Comparator::Less if is_plain => (false, false),
             Comparator::LessOrEqual if is_plain => (false, true),
-            _ => return unserved(format!("asks for `{text}`"), MATERIALIZE),
+            _ => {
+                let why = format!("has the condition `{text}`, which {UNUSABLE}");
+                return unserved(why, MATERIALIZE);
+            }
         };
         self.refuse_range(ask, &column)?;
         let mut range = RangeAsk::of(column);
@@ -450,7 +475,7 @@ impl<'c> Reading<'c, '_> {
         let other_letters = if is_ascii {
             ""
         } else {
-            "; beyond ASCII that is Unicode's lower case, and the database's `lower` may give another (`É` under the collation C, `İ`, `Σ` at the end of a word)"
+            "; for letters beyond ASCII this means Unicode's lower case, which may differ from the database's `lower` (`É` under the collation C, `İ`, `Σ` at the end of a word)"
         };
         let column = &column.column;
         let stands = if folds {
@@ -474,7 +499,7 @@ impl<'c> Reading<'c, '_> {
         let has_upper = sides.into_iter().any(is_upper);
         if has_upper && !(self.is_ascii(ask, column) && sides.into_iter().all(is_upper)) {
             return unserved(
-                format!("asks for `{text}`"),
+                format!("compares in upper case: `{text}`"),
                 "compare in lower case, `lower(column) = lower(:value)`",
             );
         }
@@ -655,7 +680,13 @@ impl<'c> Reading<'c, '_> {
                 said: condition.text.clone(),
                 filter: None,
             }),
-            None => unserved(format!("asks for `{}`", condition.text), REWRITE),
+            None => {
+                let why = format!(
+                    "has the condition `{}`, which `design` cannot write for one item type",
+                    condition.text
+                );
+                unserved(why, REWRITE)
+            }
         }
     }
 }
@@ -683,7 +714,7 @@ fn add_range(ranges: &mut Vec<RangeAsk>, range: RangeAsk, text: &str) -> Result<
     }
     if known.low.is_some() && range.low.is_some() || known.high.is_some() && range.high.is_some() {
         return unserved(
-            format!("has `{text}` beside another bound"),
+            format!("has two bounds on the same side of one column: `{text}`"),
             "ask for the narrower of the two",
         );
     }
@@ -725,7 +756,7 @@ fn index_note(condition: &Condition) -> Option<Note> {
         || matches!(&condition.test, ConditionTest::Other(expression) if expression.has_query);
     if has_query {
         return Some(Note::Text(format!(
-            "`{text}` depends on other rows: code that writes those must also write this item again"
+            "`{text}` depends on other rows: a program that changes those rows must write this item again"
         )));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());
@@ -766,7 +797,8 @@ const ANY_OF: usize = 2_048;
 fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     if let ConditionTest::Compare { left, right, op } = test {
         if left.columns().is_empty() || !right.columns().is_empty() && left.column().is_none() {
-            return unserved(format!("asks for `{text}`"), REWRITE);
+            let why = format!("has the condition `{text}`, which `design` cannot use");
+            return unserved(why, REWRITE);
         }
         let is_null =
             |operand: &Operand| matches!(operand.value, OperandValue::Constant(Constant::Null));
@@ -776,7 +808,7 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
             } else {
                 ", which no row satisfies"
             };
-            return unserved(format!("asks for `{text}`{none}"), "write IS NULL");
+            return unserved(format!("has the condition `{text}`{none}"), "write IS NULL");
         }
         if matches!(left.value, OperandValue::Expression(_)) {
             return computed(text);

@@ -103,13 +103,13 @@ pub(crate) fn unkept_figures(
 ) -> Option<(String, &'static str)> {
     with_reading(sql, (catalog, observed), Lists::Kept, |reading| {
         let sum = reading.inexact_sum().map(|column| {
-            let why = format!("the sum of `{column}` depends on the order of the rows (floating point), so no item can maintain it");
-            (why, "store it as whole numbers (cents), of which sums are exact, or export the table and ask Athena")
+            let why = format!("the sum of `{column}` depends on the order of the rows (floating point), so it cannot be kept up to date in an item");
+            (why, "store it as whole numbers (cents), whose sums are exact, or export the table and query it with Athena")
         });
         sum.or_else(|| {
             let column = reading.loose_group()?;
-            let why = format!("`{column}` is compared by a collation, which may take different texts for one group, so no item can maintain its figures");
-            Some((why, "give the column a collation that compares bytes, keep the figure in an item that each write updates, or export the table and ask Athena"))
+            let why = format!("the collation of `{column}` may put different texts into one group, so the aggregates cannot be kept up to date in items");
+            Some((why, "give the column a collation that compares bytes, keep the aggregate in an item that each write updates, or export the table and query it with Athena"))
         })
     })
     .ok()?
@@ -492,7 +492,7 @@ impl Reading<'_, '_> {
         for column in nullable {
             said.push(format!("{} IS NOT NULL", own(column)));
             if !equal.iter().any(|(known, _)| known == column) {
-                notes.push(format!("rows without {column} are in no group"));
+                notes.push(format!("rows with NULL in {column} are in no group"));
             }
         }
         let terms = order

@@ -94,7 +94,7 @@ impl<'c> Reading<'c, '_> {
                 ""
             };
             ask.note(format!(
-                "the request finds the row by its key alone: the application leaves it out unless `{said}`{as_database}"
+                "the request finds the row by its key alone: the application drops the row unless `{said}`{as_database}"
             ));
         }
         !said.is_empty()
@@ -135,7 +135,9 @@ impl<'c> Reading<'c, '_> {
         let otherwise = || self.sorted_otherwise().filter(|_| !is_one_row(ask));
         ask.unsortable = unsortable.or_else(otherwise).or_else(|| {
             let column = self.sorted_in_case().filter(|_| !is_one_row(ask))?;
-            Some(format!("{column} with regard to case, and {IN_LOWER}"))
+            Some(format!(
+                "{column} in a case-sensitive order, but {IN_LOWER}"
+            ))
         });
         Ok(self.answer_order(ask))
     }
@@ -166,7 +168,7 @@ impl<'c> Reading<'c, '_> {
         let noted = [
             note_names(notes, &respelled, |names| {
                 format!(
-                    "the join treats columns as equal by a collation, and the table stores one of them ({names}): results, comparisons and order use its spelling"
+                    "the join compares columns by a collation, so their texts may differ, for example in case. The item stores only one of them ({names}): results, comparisons and order use that text"
                 )
             }),
             note_names(notes, &compared, |names| {
@@ -307,7 +309,7 @@ impl<'c> Reading<'c, '_> {
         names.dedup();
         (!names.is_empty()).then(|| {
             format!(
-                "when it groups, the database treats texts of {} that differ in case, accents or trailing blanks as equal, the table does not: the application must compare them as the database does",
+                "in GROUP BY and DISTINCT, the database treats texts of {} that differ in case, accents or trailing blanks as equal. DynamoDB does not: the application must compare them as the database does",
                 names.join(", ")
             )
         })
@@ -578,9 +580,11 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
     let key = ask.root.row_key().iter();
     let missing = key.filter(|column| !known.contains(&&Path::own(column)));
     let missing = joined(missing.map(String::as_str), ", ");
-    let mut note = "rows may tie in the ORDER BY, so that LIMIT and the table may return different ones, which `verify --patterns` does not compare".to_owned();
+    let mut note = "rows may tie in the ORDER BY: with the LIMIT, the database and the table may return different rows, and `verify --patterns` then says `not proved`".to_owned();
     if !missing.is_empty() {
-        note.push_str(&format!(": add the key to ORDER BY ({missing})"));
+        note.push_str(&format!(
+            "; to prevent that, add the key to ORDER BY ({missing})"
+        ));
     }
     ask.note(note);
 }

@@ -33,9 +33,13 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     let warnings = report.warnings.iter().map(|one| prose(&one.to_string()));
     list("To decide", warnings, &mut blocks);
     let left = report.not_guessed.iter().map(|one| prose(one));
-    list("Not guessed", left, &mut blocks);
+    list("Reads that were not guessed", left, &mut blocks);
     let left = report.left_out.iter().map(|one| prose(one));
-    list("Tables and views that are left out", left, &mut blocks);
+    list(
+        "Tables and views that are not in the mapping",
+        left,
+        &mut blocks,
+    );
     Some(Section {
         anchor: "proposal",
         title: "The proposal",

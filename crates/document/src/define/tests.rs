@@ -213,7 +213,7 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
         "| pay | UPDATE | ORDER | 2/s | 3 | 9.72 |",
         "- `gone`: one more column",
         "| 1 index: this one | 42.12 | 1 read not served |",
-        "| 0 indexes | - | the search found no place for 2 reads (gone, search) |",
+        "| 0 indexes | - | the search found no way to serve 2 reads (gone, search) |",
         "- `search`: it searches a text. Instead: a search index",
         "- hot key: gone: it is hot",
         "- log: it has no key that identifies its rows",

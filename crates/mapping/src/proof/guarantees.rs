@@ -208,9 +208,9 @@ impl OfTable<'_, '_> {
                 ", cut to the same beginning",
             ),
             Dbms::Postgres | Dbms::Sqlite => (
-                ", by a collation of its own",
+                ", with its own collation",
                 "them by a collation of the key's own",
-                ", in one spelling of all that this collation takes for equal",
+                ", with one spelling for all texts that this collation treats as equal",
             ),
         }
     }

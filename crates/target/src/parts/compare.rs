@@ -444,13 +444,14 @@ impl<'l> Lines<'l> {
             if read.is_err() || line.is_empty() {
                 let (found, wanted) = (open.lines, open.part.items);
                 if found != wanted {
-                    self.changed
-                        .push(format!("{name} has {found} lines for {wanted} items"));
+                    self.changed.push(format!(
+                        "{name} has {found} lines, but the manifest says {wanted} items"
+                    ));
                 }
                 let (found, wanted) = (open.bytes, open.part.uncompressed_bytes);
                 if found != wanted {
                     self.changed.push(format!(
-                        "{name} has {found} bytes for {wanted}, uncompressed"
+                        "{name} has {found} bytes uncompressed, but the manifest says {wanted}"
                     ));
                 }
                 self.open = None;

@@ -296,7 +296,9 @@ fn changed_files<'p>(found: &[S3Object], parts: impl Iterator<Item = &'p Part>) 
         match parts.remove(name.as_str()) {
             None => changes.push(format!("{name} is not in the manifest")),
             Some(bytes) if bytes != *size => {
-                changes.push(format!("{name} has {size} bytes for {bytes}"));
+                changes.push(format!(
+                    "{name} has {size} bytes, but the manifest says {bytes}"
+                ));
             }
             Some(_) => {}
         }

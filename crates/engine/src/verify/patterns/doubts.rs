@@ -85,9 +85,9 @@ impl Doubts<'_, '_> {
         };
         for (begin, what) in [
             ("its SQL has conditions that the key does not have", further),
-            ("rows of its SQL may make no items because of", left_out),
+            ("rows of its SQL may have no item because of", left_out),
             (
-                "its SQL does not have, in the same words, these conditions of the item type's `where` or `$when`",
+                "its SQL does not repeat these conditions of the item type's `where` or `$when` word for word",
                 self.missing_conditions(),
             ),
         ] {

@@ -294,8 +294,9 @@ impl<'a> ItemProjection<'a> {
     fn find_doubts(&mut self, names: &AttributeColumns<'_>) {
         let columns = self.compared.iter().filter_map(|one| one.column);
         let merged = columns.filter_map(|at| Some((names.name(at), names.merged(at)?)));
-        let merged =
-            merged.map(|(column, how)| format!("different values of `{column}` may be one: {how}"));
+        let merged = merged.map(|(column, how)| {
+            format!("different values of `{column}` may count as equal: {how}")
+        });
         let mut doubts: Vec<String> = merged.collect();
         if matches!(self.pass.scan.from, Relation::Query(_)) {
             self.doubts = doubts;
