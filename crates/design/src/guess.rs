@@ -115,24 +115,21 @@ fn order(catalog: &Catalog, table: &Table, key: &[String]) -> String {
 }
 
 fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> String {
-    let name = table_reference(catalog, &table.name);
+    let dbms = catalog.dbms;
     let parameter = |column: &str| {
         let plain = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let is_odd = plain == "now" || plain.starts_with(|c: char| c.is_ascii_digit());
         if is_odd { format!("_{plain}") } else { plain }
     };
-    let each = columns.iter().map(|column| {
-        format!(
-            "{} = :{}",
-            identifier(column, catalog.dbms),
-            parameter(column)
-        )
-    });
+    let each = columns
+        .iter()
+        .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
     let conditions = joined(each, " AND ");
     let order = if order.is_empty() {
         String::new()
     } else {
         format!(" ORDER BY {order}")
     };
-    format!("SELECT * FROM {name} WHERE {conditions}{order}")
+    let table = table_reference(catalog, &table.name);
+    format!("SELECT * FROM {table} WHERE {conditions}{order}")
 }

@@ -1056,13 +1056,8 @@ impl<'c> Writing<'_, 'c> {
             }
         }
         for filter in &ask.filters {
-            let attribute = self.attribute(
-                item,
-                ask.root,
-                &filter.path,
-                &filter.path.column,
-                read.name(),
-            );
+            let path = &filter.path;
+            let attribute = self.attribute(item, ask.root, path, &path.column, read.name());
             filters.push(filter.test.text(&attribute_name(&attribute)));
             filtered.insert(attribute.clone());
             attributes.insert(attribute);

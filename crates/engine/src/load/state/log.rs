@@ -21,7 +21,7 @@ use super::{
 use crate::load::plan::{ChunkId, ChunkPlan};
 
 /// The format that this version reads and writes.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 1;
 /// How the file begins, in every version of the format.
 pub(super) const BEGINNING: &str = "dynafold state ";
 
@@ -43,13 +43,11 @@ pub(super) enum LogEntry {
     /// Chunks are done. `extents`: how much of each file beside the table belongs to the finished chunks.
     Done {
         chunks: Vec<(ChunkId, ChunkBooks)>,
-        #[serde(rename = "annexes")]
         extents: Vec<(String, CommittedExtent)>,
     },
     /// The attempts so far no longer count.
     AttemptsForgotten,
     /// The files beside the table no longer count.
-    #[serde(rename = "annexes_forgotten")]
     ExtentsForgotten,
     /// The run is complete. What it selected, if it loaded everything.
     Complete(Option<PruneSelection>),

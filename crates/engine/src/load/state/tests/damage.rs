@@ -182,7 +182,7 @@ fn lines_that_were_changed_by_hand_break_their_seals() {
             lines[1] = lines[1].replace("shop", "shot");
         }),
         ("another format", |lines| {
-            lines[0] = lines[0].replace("state 3", "state 9");
+            lines[0] = lines[0].replace("state 1", "state 9");
         }),
     ];
     for (what, change) in changes {

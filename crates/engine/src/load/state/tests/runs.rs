@@ -229,7 +229,7 @@ fn a_format_of_another_version_is_told_from_damage() {
     drop(planned(&path));
     std::fs::write(&path, log::first_line(9).0).unwrap();
     let error = open(&path).unwrap_err();
-    let wanted = "has format 9; this version writes 3";
+    let wanted = "has format 9; this version writes 1";
     assert!(error.to_string().contains(wanted), "{error}");
     assert!(matches!(
         State::open(&path, &identity(), ResumeMode::Fresh).unwrap(),
@@ -238,7 +238,7 @@ fn a_format_of_another_version_is_told_from_damage() {
 }
 
 /// A state as this format writes it. Where it cannot be read any more, the format needs another number.
-const WRITTEN: &str = include_str!("format_3.state");
+const WRITTEN: &str = include_str!("format_1.state");
 
 #[test]
 fn a_state_that_was_written_before_is_read() {
