@@ -35,7 +35,9 @@ impl SqlQuery {
         for key in order {
             // Another collation may take texts for equal that differ; that of bytes takes none.
             let collation = key.collation.as_ref();
-            let is_exact = collation.is_none_or(|name| sorts_by_bytes(&name.text, catalog.dbms));
+            let is_exact = collation.is_none_or(|name| {
+                sorts_by_bytes(&name.text, catalog.dbms) && !ignores_blanks(&name.text)
+            });
             if let Some(column) = key.column.as_ref().filter(|_| is_exact) {
                 decided.take(column);
             }
@@ -169,4 +171,10 @@ fn fixed(condition: &Condition) -> Option<&ColumnRef> {
 fn are_alike(one: &Column, other: &Column) -> bool {
     discriminant(&one.data_type) == discriminant(&other.data_type)
         && one.collation == other.collation
+}
+
+/// Whether a binary collation of MySQL or MariaDB takes texts for equal that differ in blanks at the end.
+fn ignores_blanks(collation: &str) -> bool {
+    let name = collation.to_ascii_lowercase();
+    name.ends_with("_bin") && !name.ends_with("_nopad_bin") && name != "utf8mb4_0900_bin"
 }

@@ -853,4 +853,16 @@ fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
     ] {
         assert!(!decides(sql), "{sql}");
     }
+    let of_mysql = Catalog {
+        dbms: Mysql,
+        ..catalog
+    };
+    for (collation, is_decided) in [("utf8mb4_bin", false), ("utf8mb4_0900_bin", true)] {
+        let sql = format!("SELECT id FROM users ORDER BY email COLLATE {collation} LIMIT 5");
+        assert_eq!(
+            read(&sql, Mysql).order_decides(&of_mysql),
+            is_decided,
+            "{sql}"
+        );
+    }
 }
