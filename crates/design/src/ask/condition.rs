@@ -159,7 +159,7 @@ impl<'c> Reading<'c, '_> {
                 }
             }
         }
-        self.constants(ask, &path)?;
+        self.constants(ask, &path);
         self.settle(ask)?;
         ranges.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(ranges)
@@ -572,9 +572,9 @@ impl<'c> Reading<'c, '_> {
 
     /// What a column is by the query's own words, beside parameters, is a part of the key rather than an index of its own:
     /// one key serves all of its values.
-    fn constants(&self, ask: &mut Ask<'c>, path: Find<'_>) -> Result<(), Unserved> {
+    fn constants(&self, ask: &mut Ask<'c>, path: Find<'_>) {
         if ask.equal.is_empty() {
-            return Ok(());
+            return;
         }
         for condition in &self.conditions {
             let Some((column, text)) = text_constant(condition) else {
@@ -601,7 +601,6 @@ impl<'c> Reading<'c, '_> {
                 when,
             });
         }
-        Ok(())
     }
 
     /// Whether a text that a query compares a column with may stand in a key.
