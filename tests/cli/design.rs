@@ -372,7 +372,10 @@ const HARD: [Hard; 3] = [
             ("unbounded list", "notifications"),
             ("many items at once", "purge"),
             ("TTL", "notifications.expires_at (purge)"),
-            ("soft delete", "articles.deleted_at (not asked by"),
+            (
+                "soft delete",
+                "articles.deleted_at (without a condition on it: ",
+            ),
             ("OFFSET", "articlesPage"),
             ("case", "memberByEmail (email)"),
             ("unique", "members(email)"),
