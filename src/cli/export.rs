@@ -252,30 +252,39 @@ impl ExportJob {
 
     /// Refuses a place that is not for this export.
     async fn check(&self) -> Result<(), Failure> {
-        let contents = self.place.contents().await?;
-        let is_begun = self.unfinished.exists();
+        let is_begun = self.is_begun()?;
         let shown = &self.place;
-        match contents {
-            PlaceContents::Export if !is_begun => Err(self.complete()),
-            PlaceContents::Parts if !is_begun => {
+        let message = match (self.place.contents().await?, shown) {
+            (PlaceContents::Export, _) if !is_begun => return Err(self.complete()),
+            (PlaceContents::Parts, ExportPlace::Bucket(_)) if !is_begun => {
                 let message = format!("`{shown}` holds parts of an export that was not begun here");
-                Err(Failure::failed(message).with_help(
+                return Err(Failure::failed(message).with_help(
                     "start it again where it was begun, with the same mapping file and --spool; or name another place",
-                ))
+                ));
             }
-            PlaceContents::Others(name)
-                if !is_begun || matches!(self.place, ExportPlace::Bucket(_)) =>
+            (PlaceContents::Parts | PlaceContents::Others(_), ExportPlace::Folder(_))
+                if !is_begun =>
             {
-                let message = match self.place {
-                    ExportPlace::Folder(_) => format!("the folder `{shown}` is not empty"),
-                    ExportPlace::Bucket(_) => {
-                        format!("`{shown}` holds `{name}`, which does not belong to an export")
-                    }
-                };
-                Err(Failure::failed(message).with_help("name a new or empty place"))
+                format!("the folder `{shown}` is not empty")
             }
-            _ => Ok(()),
+            (PlaceContents::Others(name), _) => {
+                format!("`{shown}` holds `{name}`, which does not belong to an export")
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::failed(message).with_help("name a new or empty place"))
+    }
+
+    /// Whether the folder of what is unfinished is one that an export has made: by what only exports write, or it is empty.
+    fn is_begun(&self) -> Result<bool, Failure> {
+        let folder = &self.unfinished;
+        let has_lock = state::is_held_or_was(&folder.join("export"));
+        if has_lock.map_err(|error| no_state(error, self))? || read_loaded(self)?.is_some() {
+            return Ok(true);
         }
+        let entries = if_there(fs::read_dir(folder));
+        let entries = entries.map_err(|error| Failure::unread("", folder, &error))?;
+        Ok(entries.is_some_and(|mut entries| entries.next().is_none()))
     }
 
     fn complete(&self) -> Failure {
