@@ -193,16 +193,19 @@ impl Export {
 pub(super) fn unfinished(place: &ExportPlace, mapping: &Path, spool: Option<&Path>) -> PathBuf {
     match (place, spool) {
         (ExportPlace::Folder(folder), _) => folder.join("unfinished"),
-        (ExportPlace::Bucket(_), spool) => {
-            // Two exports of one mapping into two places do not share it.
-            let hash = mapping::hash(place.to_string().as_bytes());
-            let hash = hash.get(..8).unwrap_or(&hash);
+        (ExportPlace::Bucket(bucket), spool) => {
             let state = state::default_path(mapping);
-            let stem = mapping.file_stem().unwrap_or_default().to_string_lossy();
             let folder = spool.or(state.parent()).unwrap_or(Path::new("."));
-            folder.join(format!("{stem}-{hash}.export"))
+            folder.join(format!("{}.export", own_name(bucket, mapping)))
         }
     }
+}
+
+/// What the files of an export to S3 are called on this machine: no export of the mapping into another place has it.
+fn own_name(bucket: &Bucket, mapping: &Path) -> String {
+    let hash = mapping::hash(bucket.whole_name().as_bytes());
+    let stem = mapping.file_stem().unwrap_or_default().to_string_lossy();
+    format!("{stem}-{}", hash.get(..8).unwrap_or(&hash))
 }
 
 /// Deletes what an export keeps until it is complete: from its manifest on it is, even if a crash leaves this.
@@ -217,7 +220,9 @@ pub(super) fn clear_unfinished(folder: &Path) -> Result<(), Failure> {
 pub(super) fn beside(options: LoadOptions, place: &ExportPlace, mapping: &Path) -> LoadOptions {
     let file = |name: &str| match place {
         ExportPlace::Folder(folder) => folder.join(name),
-        ExportPlace::Bucket(_) => mapping.with_extension(format!("export-{name}")),
+        ExportPlace::Bucket(bucket) => {
+            mapping.with_file_name(format!("{}.export-{name}", own_name(bucket, mapping)))
+        }
     };
     LoadOptions {
         rejects_file: file("rejects.ndjson"),
@@ -390,7 +395,9 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         Exported::Complete(export) => *export,
         Exported::Not(outcome) => return Ok(outcome),
     };
-    let rejects_file = (rejected > 0).then_some(&*job.options.rejects_file);
+    // One that was killed in its last step: somebody may have taken its rejects away since.
+    let rejects_file =
+        Some(&*job.options.rejects_file).filter(|file| rejected > 0 && file.exists());
     let json = ExportJson {
         manifest: &manifest,
         rejected,
@@ -399,13 +406,14 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     output.report(job.format, &json, |json| {
         report::export(json.manifest, &job.place)
     })?;
-    if let Some(file) = rejects_file {
-        output.warning(&format!(
-            "complete but for {}; {} in {}",
-            counted(rejected, "rejected row"),
-            if rejected == 1 { "it is" } else { "they are" },
-            file.display()
-        ));
+    if rejected > 0 {
+        let are = if rejected == 1 { "it is" } else { "they are" };
+        let place = rejects_file.map_or_else(
+            || "the rejects file is gone".to_owned(),
+            |file| format!("{are} in {}", file.display()),
+        );
+        let rows = counted(rejected, "rejected row");
+        output.warning(&format!("complete but for {rows}; {place}"));
     }
     let (_, later) = import_table(&model.table, manifest.compression);
     if !later.is_empty() && job.lines != ItemLines::Plain {
@@ -511,6 +519,22 @@ struct LoadedItems {
     identity: RunIdentity,
     manifest: Manifest,
     rejected: u64,
+    /// Bytes of its rejects and of its archive, where it has made them.
+    files: [Option<u64>; 2],
+}
+
+impl LoadedItems {
+    /// Whether its rejects and its archive are as long as they were.
+    fn has_files(&self, job: &ExportJob) -> bool {
+        let files = [&job.options.rejects_file, &job.options.archive_file];
+        let mut files = files.into_iter().zip(self.files);
+        files.all(|(path, bytes)| bytes.is_none() || bytes == length(path))
+    }
+}
+
+/// Bytes of a file; `None` where there is none.
+fn length(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|found| found.len())
 }
 
 /// Reads the items into the spool, or finds that an earlier run has.
@@ -575,6 +599,7 @@ async fn items(
         identity,
         manifest,
         rejected: total.rejected,
+        files: [&report.rejects_file, &report.archive_file].map(|file| length(file.as_ref()?)),
     };
     let text = serde_json::to_vec(&kept).map_err(|error| Failure::of(&error))?;
     fs::write(&loaded, text).map_err(|error| Failure::unwritten(&loaded, &error))?;
@@ -626,6 +651,10 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                 let differences = identity.differences(&loaded.identity);
                 if let Some(difference) = differences.first() {
                     output.note(&format!("starting over: {difference}"));
+                } else if !loaded.has_files(job) {
+                    output.note(
+                        "starting over: its rejects or its archive have been changed or deleted",
+                    );
                 } else if current.is_some() && loaded.manifest.stamp == current {
                     output.note("all items were read; going on with the parts");
                     return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
@@ -638,10 +667,11 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         Opened::Damaged(state, _) => state,
     };
     let spool = Spool::create_in(&job.spool(), &job.shown())?;
-    // What an earlier run has read is gone. Its archive counts only if it has read everything; in a folder no other export
-    // can have written it.
+    // What an earlier run has read is gone, and its archive with it. One that a complete export has made stays.
     let archive = &job.options.archive_file;
-    if matches!(job.place, ExportPlace::Folder(_)) || job.loaded().exists() {
+    let loaded = read_loaded(job)?;
+    let is_its_own = loaded.is_some_and(|loaded| loaded.files[1].is_some());
+    if matches!(job.place, ExportPlace::Folder(_)) || is_its_own {
         files::delete(archive)?;
     }
     let unfinished_archive = archive.with_extension("ndjson.part");

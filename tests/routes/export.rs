@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Case, folder};
+use super::{Case, folder, lines};
+use crate::support::sqlite::settled;
 use crate::support::wait::comes;
 
 const NOW: [&str; 2] = ["--now", "2026-11-01T00:00:00Z"];
@@ -223,6 +224,70 @@ async fn an_export_that_is_killed_resumes_to_the_same_objects_and_leaves_no_uplo
     assert!(case.object("last/data/part-00000.json") == whole);
     let request: Value = serde_json::from_slice(&case.object("last/import-table.json")).unwrap();
     assert_eq!(request["InputCompressionType"], "NONE");
+}
+
+/// Two tables with expired rows, one of them with a row that makes no item.
+async fn with_rejects() -> Option<Case> {
+    let case = Case::new("shut", 1, 1).await?;
+    case.source
+        .run("CREATE TABLE u (id INTEGER PRIMARY KEY, ends INTEGER NOT NULL); INSERT INTO u VALUES (1, 4102444800), (2, 1000000000), (123456, 4102444800);
+              CREATE TABLE v (id INTEGER PRIMARY KEY, ends INTEGER NOT NULL); INSERT INTO v VALUES (1, 4102444800);")
+        .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK }, ttl: ends }
+items:
+  U: { from: u, key: { PK: \"U#{id | pad(3)}\" }, expired: archive }
+  V: { from: v, key: { PK: \"V#{id}\" }, expired: archive }
+";
+    std::fs::write(case.path("m.yaml"), mapping).unwrap();
+    settled(&case.source.file());
+    Some(case)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rejects_of_an_export_that_goes_on_are_where_it_says_whatever_other_exports_did() {
+    let Some(case) = with_rejects().await else {
+        return;
+    };
+    let how = ["--max-rejects", "5", "--format", "json"];
+    case.shut();
+    case.export("one", &how).exits(1).says("the bucket is shut");
+    // Taken away, they are made again.
+    std::fs::remove_file(case.rejects_file()).unwrap();
+    let again = case.export("one", &how).exits(1);
+    again.says("starting over: its rejects or its archive have been changed or deleted");
+    case.open();
+    case.export("two", &["--items", "V"]).exits(0);
+    let ended = case.export("one", &how).exits(3);
+    ended.says("going on with the parts");
+    let file = ended.json()["rejects_file"].as_str().unwrap().to_owned();
+    ended.says(&format!("complete but for 1 rejected row; it is in {file}"));
+    let rejects = lines(std::path::Path::new(&file));
+    assert_eq!(rejects.len(), 1);
+    assert_eq!(rejects[0]["row"]["id"], 123_456);
+    // An export elsewhere has rejects of its own.
+    case.export("three", &how).exits(3);
+    assert_eq!(case.beside("rejects.ndjson").len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_starts_over_leaves_the_archive_of_another() {
+    let Some(case) = with_rejects().await else {
+        return;
+    };
+    case.shut();
+    case.export("one", &["--items", "V"]).exits(1);
+    case.open();
+    case.export("two", &["--max-rejects", "5"]).exits(3);
+    let archive = case.beside("archive.ndjson");
+    assert_eq!(archive.len(), 1, "{archive:?}");
+    case.source
+        .run("INSERT INTO v VALUES (2, 4102444800)")
+        .await;
+    settled(&case.source.file());
+    let again = case.export("one", &["--items", "V"]).exits(0);
+    again.says("starting over");
+    assert_eq!(lines(&archive[0]).len(), 1);
 }
 
 /// Another server than the one of the other tests: what both take is no habit of one.

@@ -196,6 +196,14 @@ impl Bucket {
         &self.inner.location
     }
 
+    /// The place and its endpoint, where one was named: another server's bucket of the name is another place.
+    pub fn whole_name(&self) -> String {
+        match &self.inner.endpoint {
+            S3Endpoint::Named(url) => format!("{} at {url}", self.location()),
+            S3Endpoint::Amazon(_) => self.location().to_string(),
+        }
+    }
+
     /// Waits for a request, on a thread that runs none.
     pub(crate) fn wait<T>(&self, request: impl Future<Output = T>) -> T {
         self.inner.runtime.block_on(request)

@@ -107,7 +107,7 @@ impl RouteReport {
             operation,
             reports,
             verification,
-            rejects_file: (!lines.is_empty()).then(|| open.job.options.rejects_file.clone()),
+            rejects_file: (!lines.is_empty()).then(|| open.options.rejects_file.clone()),
             lines,
         }
     }
