@@ -26,7 +26,7 @@ use crate::mapping::template::Context;
 use crate::source::{Source, SourceIdentity};
 use crate::target::parts::{
     Compression, ExportPlace, IMPORT_TABLE, ItemLines, ItemTypeCount, Manifest, PartsJob, PartsOf,
-    PartsPlan, PlaceContents, Spool, import_table,
+    PartsPlan, PlaceContents, Spool, WrittenPart, import_table,
 };
 use crate::target::private::if_there;
 use crate::target::s3::{Bucket, S3Location};
@@ -255,13 +255,16 @@ impl ExportJob {
         self.place.to_string().into()
     }
 
-    /// Refuses a place that is not for this export.
-    async fn check(&self) -> Result<(), Failure> {
-        let is_begun = self.is_begun()?;
-        let shown = &self.place;
-        let message = match (self.place.contents().await?, shown) {
+    /// What is in the place, unless that is not for this export.
+    async fn look(&self) -> Result<PlaceContents, Failure> {
+        let contents = self.place.contents().await?;
+        let (is_begun, shown) = (self.is_begun()?, &self.place);
+        let message = match (&contents, shown) {
             (PlaceContents::Export, _) if !is_begun => return Err(self.complete()),
-            (PlaceContents::Parts, ExportPlace::Bucket(_)) if !is_begun => {
+            // Before its first upload there are no parts of its own.
+            (PlaceContents::Parts, ExportPlace::Bucket(_))
+                if !is_begun || !self.uploaded().exists() =>
+            {
                 let message = format!("`{shown}` holds parts of an export that was not begun here");
                 return Err(Failure::failed(message).with_help(
                     "start it again where it was begun, with the same mapping file and --spool; or name another place",
@@ -275,9 +278,41 @@ impl ExportJob {
             (PlaceContents::Others(name), _) => {
                 format!("`{shown}` holds `{name}`, which does not belong to an export")
             }
-            _ => return Ok(()),
+            _ => return Ok(contents),
         };
         Err(Failure::failed(message).with_help("name a new or empty place"))
+    }
+
+    /// Refuses a place in S3 into which another export has written since this one began. The lock of a folder is in it.
+    async fn look_again(&self) -> Result<(), Failure> {
+        match self.place {
+            ExportPlace::Bucket(_) if self.look().await? == PlaceContents::Export => {
+                Err(self.complete())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses parts that are not as they were written.
+    async fn check_parts(
+        &self,
+        written: &[WrittenPart],
+        manifest: &Manifest,
+    ) -> Result<(), Failure> {
+        let changes = match self.place {
+            ExportPlace::Folder(_) => self.place.changes(manifest).await?,
+            ExportPlace::Bucket(_) => self.place.changes_of(written).await?,
+        };
+        let Some(change) = changes.first() else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` is not as this export has written it: {change}",
+            self.place
+        );
+        Err(Failure::failed(message).with_help(
+            "if another export writes to this place, end it; then start the same command again",
+        ))
     }
 
     /// Whether the folder of what is unfinished is one that an export has made: by what only exports write, or it is empty.
@@ -431,17 +466,24 @@ pub(super) async fn write(
     cancel: &Cancel,
     output: &OutputStreams,
 ) -> Result<Exported, Failure> {
-    job.check().await?;
+    job.look().await?;
     let making = Making::of(&job.source, &job.mapping, &job.items, job.now, output).await?;
     load::check_archive(&job.options.archive_file, &making.model)?;
     let lock = job.lock()?;
     let model = making.model.clone();
-    if job.place.contents().await? == PlaceContents::Export {
-        // An earlier run was killed in its last step, or has ended meanwhile.
+    if job.look().await? == PlaceContents::Export {
+        // An earlier run was killed in its last step, or another has ended meanwhile.
         let manifest = Manifest::read(&job.place).await?;
-        let is_same = !job.fresh && manifest.compression == job.compression;
         let identity = identity(job, &making);
-        let loaded = read_loaded(job)?.filter(|loaded| is_same && loaded.identity == identity);
+        let is_its_own = |loaded: &LoadedItems| {
+            let own = Manifest {
+                compression: job.compression,
+                parts: manifest.parts.clone(),
+                ..loaded.manifest.clone()
+            };
+            !job.fresh && loaded.identity == identity && own == manifest
+        };
+        let loaded = read_loaded(job)?.filter(is_its_own);
         job.clean(lock)?;
         let rejected = loaded.ok_or_else(|| job.complete())?.rejected;
         return Ok(Exported::Complete(Box::new(CompleteExport {
@@ -480,6 +522,7 @@ pub(super) async fn write(
         ExportPlace::Folder(_) => "sorting and writing parts",
         ExportPlace::Bucket(_) => "sorting and uploading parts",
     };
+    job.look_again().await?;
     let parts = sorting(what, items, cancel, {
         let spool = spool.clone();
         move |stop, done| spool.write_parts(&parts_job, stop, done)
@@ -489,7 +532,9 @@ pub(super) async fn write(
         output.note("start the same command again: it goes on with the parts");
         return Ok(Exported::Not(Outcome::Interrupted));
     };
-    manifest.parts = parts.into_iter().map(|written| written.part).collect();
+    manifest.parts = parts.iter().map(|written| written.part.clone()).collect();
+    job.look_again().await?;
+    job.check_parts(&parts, &manifest).await?;
     if job.lines != ItemLines::Plain {
         let (request, _) = import_table(&model.table, job.compression);
         job.place.write_json(IMPORT_TABLE, &request).await?;
@@ -675,8 +720,13 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         files::delete(archive)?;
     }
     let unfinished_archive = archive.with_extension("ndjson.part");
-    for file in [job.loaded(), job.uploaded(), unfinished_archive] {
+    for file in [job.loaded(), unfinished_archive] {
         files::delete(&file)?;
+    }
+    let uploaded = job.uploaded();
+    if uploaded.exists() {
+        // What it has uploaded is still its own, and goes.
+        fs::write(&uploaded, "").map_err(|error| Failure::unwritten(&uploaded, &error))?;
     }
     load::clear_rejects(&job.options.rejects_file)?;
     Ok(Begun::Loading(Box::new(Opened::New(state)), spool))
@@ -707,6 +757,12 @@ fn identity(job: &ExportJob, making: &Making) -> RunIdentity {
         .plain("the folder", job.place.to_string());
     if job.lines != ItemLines::default() {
         identity = identity.plain("--lines", format!("{:?}", job.lines));
+    }
+    if job.compression != Compression::default() {
+        identity = identity.plain(
+            "--compress",
+            format!("{:?}", job.compression).to_lowercase(),
+        );
     }
     if !job.items.is_empty() {
         identity = identity.plain("--items", job.items.join(", "));

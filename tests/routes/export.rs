@@ -3,9 +3,13 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use dynafold::target::ServiceOptions;
+use dynafold::target::parts::{ExportPlace, Manifest};
+use dynafold::target::s3::{Bucket, S3Location};
 use serde_json::{Value, json};
 
 use super::{Case, folder, lines};
+use crate::support::cli::ran;
 use crate::support::sqlite::settled;
 use crate::support::wait::comes;
 
@@ -219,6 +223,12 @@ async fn an_export_that_is_killed_resumes_to_the_same_objects_and_leaves_no_uplo
     assert!(comes(Duration::from_mins(1), is_begun));
     child.kill().unwrap();
     child.wait().unwrap();
+    for one in std::fs::read_dir(case.path(".dynafold")).unwrap() {
+        let path = one.unwrap().path();
+        if path.extension() == Some("export".as_ref()) {
+            std::fs::write(path.join("uploaded"), "").unwrap();
+        }
+    }
     case.put("last/import-table.json", b"{}");
     case.export("last", &how).exits(0);
     assert!(case.object("last/data/part-00000.json") == whole);
@@ -268,6 +278,89 @@ async fn rejects_of_an_export_that_goes_on_are_where_it_says_whatever_other_expo
     // An export elsewhere has rejects of its own.
     case.export("three", &how).exits(3);
     assert_eq!(case.beside("rejects.ndjson").len(), 2);
+}
+
+/// Parts of two kinds would be read by an import, each with all items.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_goes_on_with_other_compression_starts_over() {
+    let Some(case) = Case::new("shut", 20, 10).await else {
+        return;
+    };
+    settled(&case.source.file());
+    case.shut();
+    case.export("x", &[]).exits(1);
+    case.open();
+    let ran = case.export("x", &["--compress", "gzip"]).exits(0);
+    ran.says("starting over: --compress: gzip now, none then");
+    assert_eq!(
+        case.keys("x/data/"),
+        ["x/data/part-00000.json.gz"],
+        "{ran:?}"
+    );
+}
+
+/// An export that has begun on another machine, and what it finds of this one when it comes to its parts.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_wrote_since_an_export_began_is_not_written_over() {
+    let Some(case) = Case::new("meet", 60_000, 10).await else {
+        return;
+    };
+    let mut other = Case::new("meet", 3, 10).await.unwrap();
+    other.bucket.clone_from(&case.bucket);
+    let begin = |prefix: &str| {
+        let place = case.place(prefix);
+        let mut command = case.command("export", &["--to", &place]);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let begun = case.path(".dynafold").exists();
+        assert!(!begun);
+        let child = command.spawn().unwrap();
+        assert!(comes(Duration::from_mins(1), || case
+            .path(".dynafold")
+            .exists()));
+        child
+    };
+    let child = begin("whole");
+    other.export("whole", &[]).exits(0);
+    let whole = case.object("whole/data/part-00000.json.zst");
+    ran(child).exits(1).says("holds an export that is complete");
+    assert_eq!(case.object("whole/data/part-00000.json.zst"), whole);
+    let place = other.place("whole");
+    other.run("verify", &["--against-export", &place]).exits(0);
+    // One that is not complete yet.
+    std::fs::remove_dir_all(case.path(".dynafold")).unwrap();
+    let child = begin("part");
+    case.put("part/data/part-00000.json.zst", b"of another machine");
+    ran(child).exits(1).says("not begun here");
+    assert_eq!(
+        case.object("part/data/part-00000.json.zst"),
+        b"of another machine"
+    );
+}
+
+/// Two that come to their ends at one time: the manifest of the first stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_is_not_written_over() {
+    let Some(case) = Case::new("manifest", 3, 10).await else {
+        return;
+    };
+    case.export("x", &[]).exits(0);
+    let location = S3Location::parse(&case.place("x")).unwrap();
+    let service = ServiceOptions {
+        endpoint_url: Some(case.url.clone()),
+        ..ServiceOptions::default()
+    };
+    let place = ExportPlace::Bucket(Bucket::open(location, &service).await.unwrap());
+    let manifest = Manifest::read(&place).await.unwrap();
+    let other = Manifest {
+        items: 7,
+        ..manifest.clone()
+    };
+    let refused = other.write(&place).await.unwrap_err().to_string();
+    assert!(refused.contains("is there already"), "{refused}");
+    assert_eq!(Manifest::read(&place).await.unwrap(), manifest);
+    // As after an answer that was lost.
+    manifest.write(&place).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -240,11 +240,7 @@ impl ExportPlace {
     ///
     /// [`crate::TargetError`] when it cannot be written.
     pub async fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        let shown = self.named(name);
-        let text = serde_json::to_vec_pretty(value);
-        let mut text =
-            text.map_err(|error| damaged(&shown, "cannot be made").with_cause(error, 0))?;
-        text.push(b'\n');
+        let text = self.json(name, value)?;
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(name);
@@ -252,6 +248,16 @@ impl ExportPlace {
             }
             Self::Bucket(bucket) => bucket.put(name, text).await,
         }
+    }
+
+    /// The text of a small file.
+    fn json(&self, name: &str, value: &impl Serialize) -> Result<Vec<u8>> {
+        let shown = self.named(name);
+        let text = serde_json::to_vec_pretty(value);
+        let mut text =
+            text.map_err(|error| damaged(&shown, "cannot be made").with_cause(error, 0))?;
+        text.push(b'\n');
+        Ok(text)
     }
 
     /// Reads a small file; `None` where there is none.
@@ -397,12 +403,23 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Writes it into the place of the export: whole, or not at all.
+    /// Writes it into the place of the export: whole, or not at all. In S3 never over another.
     ///
     /// # Errors
     ///
-    /// [`crate::TargetError`] when it cannot be written.
+    /// [`crate::TargetError`] when it cannot be written, or another is there.
     pub async fn write(&self, place: &ExportPlace) -> Result<()> {
-        place.write_json(MANIFEST, self).await
+        let ExportPlace::Bucket(bucket) = place else {
+            return place.write_json(MANIFEST, self).await;
+        };
+        let text = place.json(MANIFEST, self)?;
+        // The answer to an attempt before may have been lost.
+        if bucket.put_new(MANIFEST, text.clone()).await?
+            || place.read(MANIFEST).await?.as_ref() == Some(&text)
+        {
+            return Ok(());
+        }
+        let what = "is there already: another export has ended in this place";
+        Err(damaged(&place.named(MANIFEST), what).with_help("name another place"))
     }
 }
