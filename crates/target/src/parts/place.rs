@@ -90,6 +90,20 @@ impl ExportPlace {
         })
     }
 
+    /// Refuses a place whose export is complete: an import would read what comes into it now, too.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it is, or cannot be looked at.
+    pub async fn check_unclosed(&self) -> Result<()> {
+        if self.contents().await? != PlaceContents::Export {
+            return Ok(());
+        }
+        let what = "holds an export that is complete, and nothing more was written to it";
+        Err(damaged(self.to_string().as_ref(), what)
+            .with_help("if it is not the export of this plan, make a new plan for another place"))
+    }
+
     /// What is not as the manifest has it: files in `data/` that are no parts of it, which an import would read too,
     /// parts that are gone or of another size, and where it does not agree with itself. Contents are not looked at.
     ///
