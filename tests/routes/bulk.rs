@@ -127,6 +127,31 @@ async fn a_load_that_has_ended_is_not_begun_again_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rejects_of_a_run_take_the_place_of_those_before_and_of_nothing_else() {
+    let Some(case) = with_table("bulk-again", 20).await else {
+        return;
+    };
+    case.source
+        .run("UPDATE users SET name = 'Bob' WHERE id = 2")
+        .await;
+    settled(&case.source.file());
+    for _ in 0..2 {
+        case.route("bulk", &[]).exits(3);
+        assert_eq!(case.rejects().len(), 1);
+    }
+    let notes = case.path("notes.txt");
+    std::fs::write(&notes, "my notes\n").unwrap();
+    let refused = case.route("bulk", &["--rejects", notes.to_str().unwrap()]);
+    refused.exits(1).says("is not a rejects file");
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "my notes\n");
+    // What was said of the table is no longer so.
+    case.run("migrate", &["--target", "dynamodb", "--changes-only"])
+        .exits(0);
+    case.route("bulk", &[]).exits(0);
+    assert!(case.beside("rejects.ndjson").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn items_that_are_refused_come_back_with_the_keys_of_their_rows_and_what_was_said() {
     let Some(case) = with_table("bulk-bad", 300).await else {
         return;

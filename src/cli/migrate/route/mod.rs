@@ -89,6 +89,7 @@ struct OpenRoute<'j> {
 
 pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome, Failure> {
     let open = Box::pin(OpenRoute::of(&job)).await?;
+    load::check_rejects(&open.options.rejects_file)?;
     // Of two runs that start at one time, the second must not touch anything.
     let _lock = state::hold(&job.saved).map_err(in_use)?;
     let cancel = stop_on_signals();
