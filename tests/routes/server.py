@@ -8,7 +8,7 @@ Requests to S3 that are signed as "local" (ministack checks no signature) are si
 MINISTACK is the program. Requests of bulk operations are held against the service model of botocore, where that knows them; the
 first line of the output says whether it does. What goes wrong is chosen by the bucket's name: "failed" in it, "slow" (the
 operation waits until it is cancelled), "bad" (each hundredth item is refused; of an import, the first object is damaged before
-it begins), "lost" (the first answer to a start is lost), or "shut" (an export cannot end while the bucket has an object `shut`). Puts go to ministack's PutItem with the condition of their line, one
+it begins), "lost" (the first answer to a start is lost), or "shut" (while the bucket has an object `shut`, no export ends and no operation starts). Puts go to ministack's PutItem with the condition of their line, one
 by one. What is not modelled: performance tiers, ceilings, quotas, what DynamoDB does with a line that it cannot read, and the
 true form of reports, of which no public example was found.
 """
@@ -122,6 +122,9 @@ def known(shape, value, path=""):
 
 def start(request):
     held_against_model("StartBulkPutItems", request)
+    bucket = request["InputS3Configuration"]["S3Bucket"]
+    if "shut" in bucket and keys(bucket, "shut"):
+        raise Refused("AccessDeniedException", "planted: the bucket is shut")
     table = dynamodb("DescribeTable", {"TableName": request["TableName"]})["Table"]
     token = request.get("ClientToken") or str(uuid.uuid4())
     with lock:

@@ -333,9 +333,10 @@ impl<'j> OpenRoute<'j> {
     fn saved(&self, saved: Option<SavedRoute>, manifest: &Manifest) -> Result<SavedRoute, Failure> {
         let place = self.routes.target().place();
         let fresh = SavedRoute::of(self.job, &self.place, &place, manifest);
-        match saved.filter(|saved| saved.is_of(&fresh) && !saved.is_complete) {
-            Some(saved) => Ok(saved),
-            None => fresh.write(&self.job.saved).map(|()| fresh),
+        match saved {
+            Some(saved) if saved.is_of(&fresh) && !saved.is_complete => Ok(saved),
+            Some(saved) if saved.begun() => Err(saved.under_way(&self.job.saved)),
+            _ => fresh.write(&self.job.saved).map(|()| fresh),
         }
     }
 
