@@ -156,6 +156,13 @@ struct Case {
     table: String,
 }
 
+/// The lines of a file, in JSON.
+fn lines(file: &Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().unwrap()
+}
+
 impl Case {
     /// `name`: of the bucket, which chooses what goes wrong. `None` where there are no servers.
     async fn new(name: &str, events: u64, length: u64) -> Option<Self> {
@@ -253,11 +260,33 @@ impl Case {
             .count()
     }
 
+    /// The files beside the mapping whose names end so.
+    fn beside(&self, ending: &str) -> Vec<PathBuf> {
+        let all = std::fs::read_dir(self.source.folder()).unwrap();
+        let all = all.map(|entry| entry.unwrap().path());
+        all.filter(|path| path.to_str().unwrap().ends_with(ending))
+            .collect()
+    }
+
+    /// The rejects file of the only place that there is.
+    fn rejects_file(&self) -> PathBuf {
+        let mut files = self.beside("rejects.ndjson");
+        assert_eq!(files.len(), 1, "{files:?}");
+        files.remove(0)
+    }
+
     /// The lines of the rejects file.
     fn rejects(&self) -> Vec<serde_json::Value> {
-        let text = std::fs::read_to_string(self.path("m.rejects.ndjson")).unwrap();
-        let lines = text.lines().map(serde_json::from_str);
-        lines.collect::<Result<_, _>>().unwrap()
+        lines(&self.rejects_file())
+    }
+
+    /// An export cannot end until the bucket is opened again.
+    fn shut(&self) {
+        self.put("shut", b"");
+    }
+
+    fn open(&self) {
+        s3(&self.url, "DELETE", &format!("/{}/shut", self.bucket), b"");
     }
 
     /// Items of the table.

@@ -91,6 +91,11 @@ def service(given):
     return words
 
 
+def lines_of(text):
+    """The lines of a text as the program ends them; a JSON text may hold what `splitlines` takes for an end."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 def loader(program, words, environment):
     """The function that loads the chunks of a task."""
 
@@ -107,7 +112,7 @@ def loader(program, words, environment):
             finally:
                 # A task that Spark ends takes its worker with it.
                 worker.kill()
-            for answer in answers.splitlines():
+            for answer in lines_of(answers):
                 result = json.loads(answer)
                 done = result["outcome"].get("done")
                 if done is None:
@@ -183,8 +188,9 @@ def compare_keys(results):
     }
 
 
-def finish(program, words, lines, results, compared, environment):
-    """Hands all results to `finish`, with the rejects and archived items of chunks, and gives its exit code."""
+def finish(program, words, lines, results, compared, environment, keep):
+    """Hands all results to `finish`, with the rejects and archived items of chunks, keeps what it gathers of these, prints its
+    report, and gives its exit code."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "plan.ndjson").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -198,9 +204,19 @@ def finish(program, words, lines, results, compared, environment):
             if compared is not None:
                 out.write(json.dumps({"run": json.loads(row.result)["run"], **compared}) + "\n")
         command = [program, "finish", "--plan", folder / "plan.ndjson", "--files", folder, *words, folder / "results.ndjson"]
-        ended = subprocess.run(command, env=environment, check=False)
-        kept = {name: (folder / name).read_text(encoding="utf-8") for name in ("rejects.ndjson", "archive.ndjson") if (folder / name).exists()}
-        return ended.returncode, kept
+        ended = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, encoding="utf-8")
+        said = [ended.stdout, ended.stderr]
+        try:
+            for name in ("rejects.ndjson", "archive.ndjson"):
+                if (folder / name).exists():
+                    kept = keep(name, (folder / name).read_text(encoding="utf-8"))
+                    said = [text.replace(str(folder / name), kept) for text in said]
+        finally:
+            for stream, text in zip((sys.stdout, sys.stderr), said):
+                stream.flush()
+                stream.buffer.write(text.encode())
+                stream.flush()
+        return ended.returncode
 
 
 def main():
@@ -225,9 +241,14 @@ def main():
     spark.createDataFrame(loaded, RESULTS).write.mode("overwrite").parquet(kept)
     results = spark.read.schema(RESULTS).parquet(kept)
     compared = compare_keys(results)
-    code, further = finish(program, service(given), lines, results, compared, own)
-    for name, text in further.items():
-        spark.createDataFrame([(line,) for line in text.splitlines()], "value string").coalesce(1).write.mode("overwrite").text(f"{kept}-{name}")
+
+    def keep(name, text):
+        """Writes lines beside the results, and says where: the folder of `finish` goes with it."""
+        path = f"{kept}-{name}"
+        spark.createDataFrame([(line,) for line in lines_of(text)], "value string").coalesce(1).write.mode("overwrite").text(path)
+        return path
+
+    code = finish(program, service(given), lines, results, compared, own, keep)
     holder.stdin.close()
     held = holder.wait()
     spark.stop()

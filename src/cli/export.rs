@@ -26,7 +26,7 @@ use crate::mapping::template::Context;
 use crate::source::{Source, SourceIdentity};
 use crate::target::parts::{
     Compression, ExportPlace, IMPORT_TABLE, ItemLines, ItemTypeCount, Manifest, PartsJob, PartsOf,
-    PartsPlan, PlaceContents, Spool, import_table,
+    PartsPlan, PlaceContents, Spool, WrittenPart, import_table,
 };
 use crate::target::private::if_there;
 use crate::target::s3::{Bucket, S3Location};
@@ -193,16 +193,19 @@ impl Export {
 pub(super) fn unfinished(place: &ExportPlace, mapping: &Path, spool: Option<&Path>) -> PathBuf {
     match (place, spool) {
         (ExportPlace::Folder(folder), _) => folder.join("unfinished"),
-        (ExportPlace::Bucket(_), spool) => {
-            // Two exports of one mapping into two places do not share it.
-            let hash = mapping::hash(place.to_string().as_bytes());
-            let hash = hash.get(..8).unwrap_or(&hash);
+        (ExportPlace::Bucket(bucket), spool) => {
             let state = state::default_path(mapping);
-            let stem = mapping.file_stem().unwrap_or_default().to_string_lossy();
             let folder = spool.or(state.parent()).unwrap_or(Path::new("."));
-            folder.join(format!("{stem}-{hash}.export"))
+            folder.join(format!("{}.export", own_name(bucket, mapping)))
         }
     }
+}
+
+/// What the files of an export to S3 are called on this machine: no export of the mapping into another place has it.
+fn own_name(bucket: &Bucket, mapping: &Path) -> String {
+    let hash = mapping::hash(bucket.whole_name().as_bytes());
+    let stem = mapping.file_stem().unwrap_or_default().to_string_lossy();
+    format!("{stem}-{}", hash.get(..8).unwrap_or(&hash))
 }
 
 /// Deletes what an export keeps until it is complete: from its manifest on it is, even if a crash leaves this.
@@ -217,7 +220,9 @@ pub(super) fn clear_unfinished(folder: &Path) -> Result<(), Failure> {
 pub(super) fn beside(options: LoadOptions, place: &ExportPlace, mapping: &Path) -> LoadOptions {
     let file = |name: &str| match place {
         ExportPlace::Folder(folder) => folder.join(name),
-        ExportPlace::Bucket(_) => mapping.with_extension(format!("export-{name}")),
+        ExportPlace::Bucket(bucket) => {
+            mapping.with_file_name(format!("{}.export-{name}", own_name(bucket, mapping)))
+        }
     };
     LoadOptions {
         rejects_file: file("rejects.ndjson"),
@@ -250,32 +255,76 @@ impl ExportJob {
         self.place.to_string().into()
     }
 
-    /// Refuses a place that is not for this export.
-    async fn check(&self) -> Result<(), Failure> {
+    /// What is in the place, unless that is not for this export.
+    async fn look(&self) -> Result<PlaceContents, Failure> {
         let contents = self.place.contents().await?;
-        let is_begun = self.unfinished.exists();
-        let shown = &self.place;
-        match contents {
-            PlaceContents::Export if !is_begun => Err(self.complete()),
-            PlaceContents::Parts if !is_begun => {
-                let message = format!("`{shown}` holds parts of an export that was not begun here");
-                Err(Failure::failed(message).with_help(
-                    "start it again where it was begun, with the same mapping file and --spool; or name another place",
-                ))
-            }
-            PlaceContents::Others(name)
-                if !is_begun || matches!(self.place, ExportPlace::Bucket(_)) =>
+        let (is_begun, shown) = (self.is_begun()?, &self.place);
+        let message = match (&contents, shown) {
+            (PlaceContents::Export, _) if !is_begun => return Err(self.complete()),
+            // Before its first upload there are no parts of its own.
+            (PlaceContents::Parts, ExportPlace::Bucket(_))
+                if !is_begun || !self.uploaded().exists() =>
             {
-                let message = match self.place {
-                    ExportPlace::Folder(_) => format!("the folder `{shown}` is not empty"),
-                    ExportPlace::Bucket(_) => {
-                        format!("`{shown}` holds `{name}`, which does not belong to an export")
-                    }
-                };
-                Err(Failure::failed(message).with_help("name a new or empty place"))
+                let message = format!("`{shown}` holds parts of an export that was not begun here");
+                return Err(Failure::failed(message).with_help(
+                    "start it again where it was begun, with the same mapping file and --spool; or name another place",
+                ));
+            }
+            (PlaceContents::Parts | PlaceContents::Others(_), ExportPlace::Folder(_))
+                if !is_begun =>
+            {
+                format!("the folder `{shown}` is not empty")
+            }
+            (PlaceContents::Others(name), _) => {
+                format!("`{shown}` holds `{name}`, which does not belong to an export")
+            }
+            _ => return Ok(contents),
+        };
+        Err(Failure::failed(message).with_help("name a new or empty place"))
+    }
+
+    /// Refuses a place in S3 into which another export has written since this one began. The lock of a folder is in it.
+    async fn look_again(&self) -> Result<(), Failure> {
+        match self.place {
+            ExportPlace::Bucket(_) if self.look().await? == PlaceContents::Export => {
+                Err(self.complete())
             }
             _ => Ok(()),
         }
+    }
+
+    /// Refuses parts that are not as they were written.
+    async fn check_parts(
+        &self,
+        written: &[WrittenPart],
+        manifest: &Manifest,
+    ) -> Result<(), Failure> {
+        let changes = match self.place {
+            ExportPlace::Folder(_) => self.place.changes(manifest).await?,
+            ExportPlace::Bucket(_) => self.place.changes_of(written).await?,
+        };
+        let Some(change) = changes.first() else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` is not as this export has written it: {change}",
+            self.place
+        );
+        Err(Failure::failed(message).with_help(
+            "if another export writes to this place, end it; then start the same command again",
+        ))
+    }
+
+    /// Whether the folder of what is unfinished is one that an export has made: by what only exports write, or it is empty.
+    fn is_begun(&self) -> Result<bool, Failure> {
+        let folder = &self.unfinished;
+        let has_lock = state::is_held_or_was(&folder.join("export"));
+        if has_lock.map_err(|error| no_state(error, self))? || read_loaded(self)?.is_some() {
+            return Ok(true);
+        }
+        let entries = if_there(fs::read_dir(folder));
+        let entries = entries.map_err(|error| Failure::unread("", folder, &error))?;
+        Ok(entries.is_some_and(|mut entries| entries.next().is_none()))
     }
 
     fn complete(&self) -> Failure {
@@ -381,7 +430,9 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         Exported::Complete(export) => *export,
         Exported::Not(outcome) => return Ok(outcome),
     };
-    let rejects_file = (rejected > 0).then_some(&*job.options.rejects_file);
+    // One that was killed in its last step: somebody may have taken its rejects away since.
+    let rejects_file =
+        Some(&*job.options.rejects_file).filter(|file| rejected > 0 && file.exists());
     let json = ExportJson {
         manifest: &manifest,
         rejected,
@@ -390,13 +441,14 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     output.report(job.format, &json, |json| {
         report::export(json.manifest, &job.place)
     })?;
-    if let Some(file) = rejects_file {
-        output.warning(&format!(
-            "complete but for {}; {} in {}",
-            counted(rejected, "rejected row"),
-            if rejected == 1 { "it is" } else { "they are" },
-            file.display()
-        ));
+    if rejected > 0 {
+        let are = if rejected == 1 { "it is" } else { "they are" };
+        let place = rejects_file.map_or_else(
+            || "the rejects file is gone".to_owned(),
+            |file| format!("{are} in {}", file.display()),
+        );
+        let rows = counted(rejected, "rejected row");
+        output.warning(&format!("complete but for {rows}; {place}"));
     }
     let (_, later) = import_table(&model.table, manifest.compression);
     if !later.is_empty() && job.lines != ItemLines::Plain {
@@ -414,17 +466,24 @@ pub(super) async fn write(
     cancel: &Cancel,
     output: &OutputStreams,
 ) -> Result<Exported, Failure> {
-    job.check().await?;
+    job.look().await?;
     let making = Making::of(&job.source, &job.mapping, &job.items, job.now, output).await?;
     load::check_archive(&job.options.archive_file, &making.model)?;
     let lock = job.lock()?;
     let model = making.model.clone();
-    if job.place.contents().await? == PlaceContents::Export {
-        // An earlier run was killed in its last step, or has ended meanwhile.
+    if job.look().await? == PlaceContents::Export {
+        // An earlier run was killed in its last step, or another has ended meanwhile.
         let manifest = Manifest::read(&job.place).await?;
-        let is_same = !job.fresh && manifest.compression == job.compression;
         let identity = identity(job, &making);
-        let loaded = read_loaded(job)?.filter(|loaded| is_same && loaded.identity == identity);
+        let is_its_own = |loaded: &LoadedItems| {
+            let own = Manifest {
+                compression: job.compression,
+                parts: manifest.parts.clone(),
+                ..loaded.manifest.clone()
+            };
+            !job.fresh && loaded.identity == identity && own == manifest
+        };
+        let loaded = read_loaded(job)?.filter(is_its_own);
         job.clean(lock)?;
         let rejected = loaded.ok_or_else(|| job.complete())?.rejected;
         return Ok(Exported::Complete(Box::new(CompleteExport {
@@ -463,6 +522,7 @@ pub(super) async fn write(
         ExportPlace::Folder(_) => "sorting and writing parts",
         ExportPlace::Bucket(_) => "sorting and uploading parts",
     };
+    job.look_again().await?;
     let parts = sorting(what, items, cancel, {
         let spool = spool.clone();
         move |stop, done| spool.write_parts(&parts_job, stop, done)
@@ -472,7 +532,9 @@ pub(super) async fn write(
         output.note("start the same command again: it goes on with the parts");
         return Ok(Exported::Not(Outcome::Interrupted));
     };
-    manifest.parts = parts.into_iter().map(|written| written.part).collect();
+    manifest.parts = parts.iter().map(|written| written.part.clone()).collect();
+    job.look_again().await?;
+    job.check_parts(&parts, &manifest).await?;
     if job.lines != ItemLines::Plain {
         let (request, _) = import_table(&model.table, job.compression);
         job.place.write_json(IMPORT_TABLE, &request).await?;
@@ -502,6 +564,22 @@ struct LoadedItems {
     identity: RunIdentity,
     manifest: Manifest,
     rejected: u64,
+    /// Bytes of its rejects and of its archive, where it has made them.
+    files: [Option<u64>; 2],
+}
+
+impl LoadedItems {
+    /// Whether its rejects and its archive are as long as they were.
+    fn has_files(&self, job: &ExportJob) -> bool {
+        let files = [&job.options.rejects_file, &job.options.archive_file];
+        let mut files = files.into_iter().zip(self.files);
+        files.all(|(path, bytes)| bytes.is_none() || bytes == length(path))
+    }
+}
+
+/// Bytes of a file; `None` where there is none.
+fn length(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|found| found.len())
 }
 
 /// Reads the items into the spool, or finds that an earlier run has.
@@ -566,6 +644,7 @@ async fn items(
         identity,
         manifest,
         rejected: total.rejected,
+        files: [&report.rejects_file, &report.archive_file].map(|file| length(file.as_ref()?)),
     };
     let text = serde_json::to_vec(&kept).map_err(|error| Failure::of(&error))?;
     fs::write(&loaded, text).map_err(|error| Failure::unwritten(&loaded, &error))?;
@@ -617,6 +696,10 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                 let differences = identity.differences(&loaded.identity);
                 if let Some(difference) = differences.first() {
                     output.note(&format!("starting over: {difference}"));
+                } else if !loaded.has_files(job) {
+                    output.note(
+                        "starting over: its rejects or its archive have been changed or deleted",
+                    );
                 } else if current.is_some() && loaded.manifest.stamp == current {
                     output.note("all items were read; going on with the parts");
                     return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
@@ -629,15 +712,21 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         Opened::Damaged(state, _) => state,
     };
     let spool = Spool::create_in(&job.spool(), &job.shown())?;
-    // What an earlier run has read is gone. Its archive counts only if it has read everything; in a folder no other export
-    // can have written it.
+    // What an earlier run has read is gone, and its archive with it. One that a complete export has made stays.
     let archive = &job.options.archive_file;
-    if matches!(job.place, ExportPlace::Folder(_)) || job.loaded().exists() {
+    let loaded = read_loaded(job)?;
+    let is_its_own = loaded.is_some_and(|loaded| loaded.files[1].is_some());
+    if matches!(job.place, ExportPlace::Folder(_)) || is_its_own {
         files::delete(archive)?;
     }
     let unfinished_archive = archive.with_extension("ndjson.part");
-    for file in [job.loaded(), job.uploaded(), unfinished_archive] {
+    for file in [job.loaded(), unfinished_archive] {
         files::delete(&file)?;
+    }
+    let uploaded = job.uploaded();
+    if uploaded.exists() {
+        // What it has uploaded is still its own, and goes.
+        fs::write(&uploaded, "").map_err(|error| Failure::unwritten(&uploaded, &error))?;
     }
     load::clear_rejects(&job.options.rejects_file)?;
     Ok(Begun::Loading(Box::new(Opened::New(state)), spool))
@@ -668,6 +757,12 @@ fn identity(job: &ExportJob, making: &Making) -> RunIdentity {
         .plain("the folder", job.place.to_string());
     if job.lines != ItemLines::default() {
         identity = identity.plain("--lines", format!("{:?}", job.lines));
+    }
+    if job.compression != Compression::default() {
+        identity = identity.plain(
+            "--compress",
+            format!("{:?}", job.compression).to_lowercase(),
+        );
     }
     if !job.items.is_empty() {
         identity = identity.plain("--items", job.items.join(", "));

@@ -121,6 +121,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
     }
     let identity = stamped(source.identity().await?, &model);
     let facts = PlanFacts {
+        mark: PlanFacts::new_mark(),
         mapping: written.text.clone(),
         environment: environment(&written, &model, &context),
         items: arguments.items.clone(),

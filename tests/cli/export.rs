@@ -629,6 +629,12 @@ items: { CHANCE: { from: chance, key: { PK: \"K#{k}\" } } }
     assert!(is_found);
 }
 
+/// What an export that is interrupted leaves at its beginning.
+fn interrupted(folder: &Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    drop(state::hold(&folder.join("export")).unwrap());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
     let case = Case::new(50).await;
@@ -646,6 +652,30 @@ async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
     let refused = case.export("mine", &[]).exits(1);
     says(&refused, "is not empty", "new or empty place");
     assert_eq!(case.files("mine").len(), 1);
+    // A name that an export uses is no sign of one.
+    let name = |folder: &str, name: &str| case.path(folder).join(name);
+    std::fs::create_dir_all(name("book", "unfinished")).unwrap();
+    std::fs::create_dir(name("book", "data")).unwrap();
+    for file in ["unfinished/chapter7.txt", "data/readings.csv", "notes.txt"] {
+        std::fs::write(name("book", file), "mine").unwrap();
+    }
+    let refused = case.export("book", &[]).exits(1);
+    says(&refused, "is not empty", "new or empty place");
+    assert_eq!(case.files("book").len(), 3);
+    // Nor are files of others beside an export that was interrupted.
+    for file in ["notes.txt", "data/readings.csv", "data/old/part-00000.json"] {
+        let to = format!("beside-{}", file.len());
+        interrupted(&name(&to, "unfinished"));
+        std::fs::create_dir_all(name(&to, file).parent().unwrap()).unwrap();
+        std::fs::write(name(&to, file), "mine").unwrap();
+        let refused = case.export(&to, &[]).exits(1);
+        says(
+            &refused,
+            "does not belong to an export",
+            "new or empty place",
+        );
+        assert!(name(&to, file).is_file());
+    }
     let refused = case.verify("mine").exits(1);
     says(
         &refused,

@@ -173,6 +173,24 @@ async fn an_export_in_chunks_is_that_of_one_process_whoever_is_killed() {
         .says("is not empty");
 }
 
+/// An import would read the parts of both.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_leaves_a_place_alone_that_holds_a_complete_export_meanwhile() {
+    let Some(place) = Place::new() else { return };
+    let database = postgres::Database::with(&script("postgres", 100)).await;
+    let handed = Handed::new(database.url(), MAPPING);
+    let held = handed.planned_export(&place, &[]);
+    let (mapping, to) = (handed.text("m.yaml"), place.to());
+    let to: Vec<&str> = to.iter().map(String::as_str).collect();
+    run(&mut handed.command(&[&["export", &mapping], &to[..]].concat())).exits(0);
+    let before = place.names();
+    let failed = ran(handed.exporter(&place, &held.lines)).exits(1);
+    failed.says("holds an export that is complete");
+    assert_eq!(place.names(), before);
+    held.end().exits(0);
+    handed.verify_export(&place).exits(0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_share_a_key_across_workers_leave_an_export_without_a_manifest() {
     let Some(place) = Place::new() else { return };

@@ -9,6 +9,7 @@ use super::export::Place;
 use super::{Handed, MAPPING, script};
 use crate::support::cli::{Ran, ran};
 use crate::support::postgres;
+use crate::support::sqlite::Database;
 
 /// Python with pyspark, which tests/setup/spark.sh fetches.
 fn python() -> Option<PathBuf> {
@@ -169,4 +170,39 @@ async fn an_export_on_spark_survives_the_loss_of_a_worker_and_is_that_of_one_mac
         "{:?}",
         place.names()
     );
+}
+
+/// Signs that a JSON text holds as they are, and that other programs take for the end of a line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rejects_and_archived_items_come_whole_from_spark_and_are_where_the_report_says() {
+    let Some(python) = python() else { return };
+    let script = "CREATE TABLE tokens (id TEXT PRIMARY KEY, ends INTEGER NOT NULL, note TEXT);
+         INSERT INTO tokens VALUES ('a\u{2028}b', 1000000000, 'x\u{85}y\u{2029}z'), ('fine', 4000000000, 'x'), ('bad\u{2028}', 4000000000, '');";
+    let database = Database::new(script).await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, ttl: ends }
+items: { TOKEN: { from: tokens, key: { PK: \"T#{id}\", SK: \"{note}\" }, expired: archive } }
+";
+    let handed = Handed::new(database.url(), mapping);
+    let further = ["--accept-inconsistent", "--max-rejects", "1"].map(str::to_owned);
+    let to = [&handed.target()[..], &further].concat();
+    let done = handed.spark(&python, false, &to).exits(3);
+    for (kind, held) in [("rejects", "bad\u{2028}"), ("archive", "x\u{85}y\u{2029}z")] {
+        let kept = std::fs::read_dir(handed.path("results")).unwrap();
+        let mut kept = kept.map(|entry| entry.unwrap().path());
+        let folder = kept.find(|path| path.to_str().unwrap().ends_with(&format!("-{kind}.ndjson")));
+        let folder = folder.unwrap();
+        let said = folder.to_str().unwrap();
+        assert!(done.stdout.contains(said), "{said}: {done:?}");
+        let parts = std::fs::read_dir(&folder).unwrap();
+        let parts = parts.map(|entry| entry.unwrap().path());
+        let mut parts = parts.filter(|path| path.extension() == Some("txt".as_ref()));
+        let text = std::fs::read_to_string(parts.next().unwrap()).unwrap();
+        let lines: Vec<serde_json::Value> = text
+            .split_terminator('\n')
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        assert!(text.contains(held), "{text}");
+    }
 }

@@ -127,6 +127,31 @@ async fn a_load_that_has_ended_is_not_begun_again_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rejects_of_a_run_take_the_place_of_those_before_and_of_nothing_else() {
+    let Some(case) = with_table("bulk-again", 20).await else {
+        return;
+    };
+    case.source
+        .run("UPDATE users SET name = 'Bob' WHERE id = 2")
+        .await;
+    settled(&case.source.file());
+    for _ in 0..2 {
+        case.route("bulk", &[]).exits(3);
+        assert_eq!(case.rejects().len(), 1);
+    }
+    let notes = case.path("notes.txt");
+    std::fs::write(&notes, "my notes\n").unwrap();
+    let refused = case.route("bulk", &["--rejects", notes.to_str().unwrap()]);
+    refused.exits(1).says("is not a rejects file");
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "my notes\n");
+    // What was said of the table is no longer so.
+    case.run("migrate", &["--target", "dynamodb", "--changes-only"])
+        .exits(0);
+    case.route("bulk", &[]).exits(0);
+    assert!(case.beside("rejects.ndjson").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn items_that_are_refused_come_back_with_the_keys_of_their_rows_and_what_was_said() {
     let Some(case) = with_table("bulk-bad", 300).await else {
         return;
@@ -203,4 +228,50 @@ async fn an_interrupted_run_leaves_the_operation_and_one_that_is_cancelled_is_to
     ended.says("the bulk operation was cancelled");
     ended.says("an earlier run has started the operation");
     assert!(!saved.exists());
+}
+
+/// A run was killed before it heard of its operation; the next may not start one, and must not forget it either.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_that_may_have_begun_is_forgotten_by_no_later_run() {
+    let Some(case) = with_table("bulk-slow-shut", 10).await else {
+        return;
+    };
+    let saved = case.path(".dynafold/m.route");
+    let read = || -> Value {
+        let text = std::fs::read_to_string(&saved).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    // Gives the operation that it has started or found.
+    let killed = || {
+        let mut command = case.route_command("bulk", &[]);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let has_arn = || read()["arn"].is_string();
+        assert!(comes(std::time::Duration::from_mins(1), has_arn));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        read()["arn"].clone()
+    };
+    let first = killed();
+    let mut unheard = read();
+    unheard["arn"] = Value::Null;
+    std::fs::write(&saved, unheard.to_string()).unwrap();
+    case.shut();
+    let refused = case.route("bulk", &[]).exits(1);
+    refused.says("look whether an operation is under way");
+    assert!(saved.is_file());
+    case.open();
+    // Nor does a load from elsewhere begin.
+    let route = format!("bulk:{}", case.place("again"));
+    case.run("migrate", &["--target", "dynamodb", "--route", &route])
+        .exits(1)
+        .says("another load of this mapping may be under way");
+    assert_eq!(killed(), first);
+    dynamodb(
+        &case.url,
+        "CancelBulkOperation",
+        &json!({ "BulkOperationArn": first }),
+    );
 }

@@ -3,9 +3,14 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use dynafold::target::ServiceOptions;
+use dynafold::target::parts::{ExportPlace, Manifest};
+use dynafold::target::s3::{Bucket, S3Location};
 use serde_json::{Value, json};
 
-use super::{Case, folder};
+use super::{Case, folder, lines};
+use crate::support::cli::ran;
+use crate::support::sqlite::settled;
 use crate::support::wait::comes;
 
 const NOW: [&str; 2] = ["--now", "2026-11-01T00:00:00Z"];
@@ -218,11 +223,164 @@ async fn an_export_that_is_killed_resumes_to_the_same_objects_and_leaves_no_uplo
     assert!(comes(Duration::from_mins(1), is_begun));
     child.kill().unwrap();
     child.wait().unwrap();
+    for one in std::fs::read_dir(case.path(".dynafold")).unwrap() {
+        let path = one.unwrap().path();
+        if path.extension() == Some("export".as_ref()) {
+            std::fs::write(path.join("uploaded"), "").unwrap();
+        }
+    }
     case.put("last/import-table.json", b"{}");
     case.export("last", &how).exits(0);
     assert!(case.object("last/data/part-00000.json") == whole);
     let request: Value = serde_json::from_slice(&case.object("last/import-table.json")).unwrap();
     assert_eq!(request["InputCompressionType"], "NONE");
+}
+
+/// Two tables with expired rows, one of them with a row that makes no item.
+async fn with_rejects() -> Option<Case> {
+    let case = Case::new("shut", 1, 1).await?;
+    case.source
+        .run("CREATE TABLE u (id INTEGER PRIMARY KEY, ends INTEGER NOT NULL); INSERT INTO u VALUES (1, 4102444800), (2, 1000000000), (123456, 4102444800);
+              CREATE TABLE v (id INTEGER PRIMARY KEY, ends INTEGER NOT NULL); INSERT INTO v VALUES (1, 4102444800);")
+        .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK }, ttl: ends }
+items:
+  U: { from: u, key: { PK: \"U#{id | pad(3)}\" }, expired: archive }
+  V: { from: v, key: { PK: \"V#{id}\" }, expired: archive }
+";
+    std::fs::write(case.path("m.yaml"), mapping).unwrap();
+    settled(&case.source.file());
+    Some(case)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rejects_of_an_export_that_goes_on_are_where_it_says_whatever_other_exports_did() {
+    let Some(case) = with_rejects().await else {
+        return;
+    };
+    let how = ["--max-rejects", "5", "--format", "json"];
+    case.shut();
+    case.export("one", &how).exits(1).says("the bucket is shut");
+    // Taken away, they are made again.
+    std::fs::remove_file(case.rejects_file()).unwrap();
+    let again = case.export("one", &how).exits(1);
+    again.says("starting over: its rejects or its archive have been changed or deleted");
+    case.open();
+    case.export("two", &["--items", "V"]).exits(0);
+    let ended = case.export("one", &how).exits(3);
+    ended.says("going on with the parts");
+    let file = ended.json()["rejects_file"].as_str().unwrap().to_owned();
+    ended.says(&format!("complete but for 1 rejected row; it is in {file}"));
+    let rejects = lines(std::path::Path::new(&file));
+    assert_eq!(rejects.len(), 1);
+    assert_eq!(rejects[0]["row"]["id"], 123_456);
+    // An export elsewhere has rejects of its own.
+    case.export("three", &how).exits(3);
+    assert_eq!(case.beside("rejects.ndjson").len(), 2);
+}
+
+/// Parts of two kinds would be read by an import, each with all items.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_goes_on_with_other_compression_starts_over() {
+    let Some(case) = Case::new("shut", 20, 10).await else {
+        return;
+    };
+    settled(&case.source.file());
+    case.shut();
+    case.export("x", &[]).exits(1);
+    case.open();
+    let ran = case.export("x", &["--compress", "gzip"]).exits(0);
+    ran.says("starting over: --compress: gzip now, none then");
+    assert_eq!(
+        case.keys("x/data/"),
+        ["x/data/part-00000.json.gz"],
+        "{ran:?}"
+    );
+}
+
+/// An export that has begun on another machine, and what it finds of this one when it comes to its parts.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_wrote_since_an_export_began_is_not_written_over() {
+    let Some(case) = Case::new("meet", 60_000, 10).await else {
+        return;
+    };
+    let mut other = Case::new("meet", 3, 10).await.unwrap();
+    other.bucket.clone_from(&case.bucket);
+    let begin = |prefix: &str| {
+        let place = case.place(prefix);
+        let mut command = case.command("export", &["--to", &place]);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let begun = case.path(".dynafold").exists();
+        assert!(!begun);
+        let child = command.spawn().unwrap();
+        assert!(comes(Duration::from_mins(1), || case
+            .path(".dynafold")
+            .exists()));
+        child
+    };
+    let child = begin("whole");
+    other.export("whole", &[]).exits(0);
+    let whole = case.object("whole/data/part-00000.json.zst");
+    ran(child).exits(1).says("holds an export that is complete");
+    assert_eq!(case.object("whole/data/part-00000.json.zst"), whole);
+    let place = other.place("whole");
+    other.run("verify", &["--against-export", &place]).exits(0);
+    // One that is not complete yet.
+    std::fs::remove_dir_all(case.path(".dynafold")).unwrap();
+    let child = begin("part");
+    case.put("part/data/part-00000.json.zst", b"of another machine");
+    ran(child).exits(1).says("not begun here");
+    assert_eq!(
+        case.object("part/data/part-00000.json.zst"),
+        b"of another machine"
+    );
+}
+
+/// Two that come to their ends at one time: the manifest of the first stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_is_not_written_over() {
+    let Some(case) = Case::new("manifest", 3, 10).await else {
+        return;
+    };
+    case.export("x", &[]).exits(0);
+    let location = S3Location::parse(&case.place("x")).unwrap();
+    let service = ServiceOptions {
+        endpoint_url: Some(case.url.clone()),
+        ..ServiceOptions::default()
+    };
+    let place = ExportPlace::Bucket(Bucket::open(location, &service).await.unwrap());
+    let manifest = Manifest::read(&place).await.unwrap();
+    let other = Manifest {
+        items: 7,
+        ..manifest.clone()
+    };
+    let refused = other.write(&place).await.unwrap_err().to_string();
+    assert!(refused.contains("is there already"), "{refused}");
+    assert_eq!(Manifest::read(&place).await.unwrap(), manifest);
+    // As after an answer that was lost.
+    manifest.write(&place).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_starts_over_leaves_the_archive_of_another() {
+    let Some(case) = with_rejects().await else {
+        return;
+    };
+    case.shut();
+    case.export("one", &["--items", "V"]).exits(1);
+    case.open();
+    case.export("two", &["--max-rejects", "5"]).exits(3);
+    let archive = case.beside("archive.ndjson");
+    assert_eq!(archive.len(), 1, "{archive:?}");
+    case.source
+        .run("INSERT INTO v VALUES (2, 4102444800)")
+        .await;
+    settled(&case.source.file());
+    let again = case.export("one", &["--items", "V"]).exits(0);
+    again.says("starting over");
+    assert_eq!(lines(&archive[0]).len(), 1);
 }
 
 /// Another server than the one of the other tests: what both take is no habit of one.

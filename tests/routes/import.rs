@@ -61,7 +61,7 @@ async fn items_that_an_import_refuses_come_back_with_the_keys_of_their_rows() {
         );
     }
     // Their rows are loaded once more, the ordinary way.
-    let file = case.path("m.rejects.ndjson");
+    let file = case.rejects_file();
     let again = [
         "--target",
         "dynamodb",

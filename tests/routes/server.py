@@ -8,7 +8,7 @@ Requests to S3 that are signed as "local" (ministack checks no signature) are si
 MINISTACK is the program. Requests of bulk operations are held against the service model of botocore, where that knows them; the
 first line of the output says whether it does. What goes wrong is chosen by the bucket's name: "failed" in it, "slow" (the
 operation waits until it is cancelled), "bad" (each hundredth item is refused; of an import, the first object is damaged before
-it begins), or "lost" (the first answer to a start is lost). Puts go to ministack's PutItem with the condition of their line, one
+it begins), "lost" (the first answer to a start is lost), or "shut" (while the bucket has an object `shut`, no export ends and no operation starts). Puts go to ministack's PutItem with the condition of their line, one
 by one. What is not modelled: performance tiers, ceilings, quotas, what DynamoDB does with a line that it cannot read, and the
 true form of reports, of which no public example was found.
 """
@@ -122,6 +122,9 @@ def known(shape, value, path=""):
 
 def start(request):
     held_against_model("StartBulkPutItems", request)
+    bucket = request["InputS3Configuration"]["S3Bucket"]
+    if "shut" in bucket and keys(bucket, "shut"):
+        raise Refused("AccessDeniedException", "planted: the bucket is shut")
     table = dynamodb("DescribeTable", {"TableName": request["TableName"]})["Table"]
     token = request.get("ClientToken") or str(uuid.uuid4())
     with lock:
@@ -290,6 +293,9 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         operation = (self.headers.get("X-Amz-Target") or "").split(".")[-1]
         if not is_signed_well(self.command, self.path, self.headers, body):
             operation = "Refused"
+        bucket, _, key = self.path.lstrip("/").partition("/")
+        if self.command == "PUT" and "shut" in bucket and key.endswith("import-table.json") and keys(bucket, "shut"):
+            operation = "Denied"
         if operation in ("StartBulkPutItems", "DescribeBulkOperation", "CancelBulkOperation"):
             status, headers = 200, {"Content-Type": "application/x-amz-json-1.0"}
             try:
@@ -306,6 +312,9 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         elif operation == "Refused":
             status, headers = 403, {"Content-Type": "application/xml"}
             data = b"<Error><Code>SignatureDoesNotMatch</Code><Message>botocore signs otherwise</Message></Error>"
+        elif operation == "Denied":
+            status, headers = 403, {"Content-Type": "application/xml"}
+            data = b"<Error><Code>AccessDenied</Code><Message>planted: the bucket is shut</Message></Error>"
         else:
             if operation == "ImportTable" and b"bad" in body:
                 damage(json.loads(body))

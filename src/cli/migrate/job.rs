@@ -60,7 +60,7 @@ pub(in crate::cli) struct Migrate {
     reject_limit: RejectLimit,
     /// Where rejected rows are written, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
-    rejects: Option<PathBuf>,
+    pub(super) rejects: Option<PathBuf>,
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(in crate::cli) now: Option<Timestamp>,
@@ -184,8 +184,6 @@ impl Migrate {
         Ok(RouteJob {
             options: LoadOptions {
                 max_rejects: Some(self.reject_limit.max_rejects),
-                rejects_file: self.rejects_file()?,
-                archive_file: self.mapping.with_extension("archive.ndjson"),
                 readers: self.readers.map(usize::from),
                 chunk_rows: self.chunk_rows,
                 ..LoadOptions::default()

@@ -211,28 +211,35 @@ pub fn check_archive(path: &Path, model: &Model) -> Result<(), Failure> {
     })
 }
 
+/// Refuses a rejects file that holds something else: a mistyped `--rejects` must not cost the mapping, or a `SQLite` source.
+///
+/// # Errors
+///
+/// [`Failure`] when it does, or cannot be read.
+pub fn check_rejects(path: &Path) -> Result<(), Failure> {
+    let why = "the file exists and is not a rejects file";
+    refuse_unless(rejects::LINE_PREFIX, why, path).map_err(|cause| no_rejects(path, cause))
+}
+
 /// Takes the rejects of an earlier run away, which would be taken for the coming one's.
 ///
 /// # Errors
 ///
 /// [`Failure`] when the file exists and contains something else, or cannot be removed.
 pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
-    // A mistyped `--rejects` must not cost the mapping, or a SQLite source.
-    let refused = refuse_unless(
-        rejects::LINE_PREFIX,
-        "the file exists and is not a rejects file",
-        path,
-    );
-    let cleared = refused.and_then(|()| match std::fs::metadata(path) {
+    check_rejects(path)?;
+    let cleared = match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
         _ => Ok(()),
-    });
-    cleared.map_err(|error| {
-        failure(
-            OutputFile::Rejects,
-            ResumableFileError::unwritable(path, error),
-        )
-    })
+    };
+    cleared.map_err(|cause| no_rejects(path, cause))
+}
+
+fn no_rejects(path: &Path, cause: std::io::Error) -> Failure {
+    failure(
+        OutputFile::Rejects,
+        ResumableFileError::unwritable(path, cause),
+    )
 }
 
 /// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold

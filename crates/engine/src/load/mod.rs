@@ -53,7 +53,7 @@ mod writer;
 pub use books::{Books, LargestItem};
 pub use ending::Cancel;
 pub use failure::{Failure, Indistinguishable, OutputFile};
-pub use files::{check_archive, clear_rejects};
+pub use files::{check_archive, check_rejects, clear_rejects};
 pub use handed::{HandedChunk, KeyFile};
 pub use prune::ItemTypeMarks;
 pub use report::{

@@ -25,6 +25,17 @@ pub enum ExportPlace {
     Bucket(Bucket),
 }
 
+/// What an export that is not complete has in its folder besides parts. A file that ends in `.tmp` is one that was being written.
+const IN_FOLDER: [&str; 7] = [
+    "data",
+    "unfinished",
+    "rejects.ndjson",
+    "archive.ndjson",
+    "archive.ndjson.part",
+    "import-table.tmp",
+    "manifest.tmp",
+];
+
 /// What is in the place of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaceContents {
@@ -32,7 +43,7 @@ pub enum PlaceContents {
     Nothing,
     /// An export that is complete.
     Export,
-    /// Only parts, which may be of an export that was interrupted.
+    /// Only parts and other files of an export, which may be of one that was interrupted.
     Parts,
     /// Something else; the name of the first.
     Others(String),
@@ -47,12 +58,11 @@ impl ExportPlace {
     pub async fn contents(&self) -> Result<PlaceContents> {
         let names: Vec<String> = match self {
             Self::Folder(folder) => {
-                let entries = if_there(std::fs::read_dir(folder));
-                let entries = entries.map_err(|error| failed(folder, "read", error))?;
-                let names = entries.into_iter().flatten().filter_map(|entry| {
-                    Some(entry.ok()?.file_name().to_string_lossy().into_owned())
-                });
-                names.collect()
+                let mut names = names_in(folder, "")?;
+                if folder.join("data").is_dir() {
+                    names.extend(names_in(folder, "data/")?);
+                }
+                names
             }
             Self::Bucket(bucket) => {
                 let first = bucket.list(MANIFEST, 1).await?;
@@ -66,14 +76,32 @@ impl ExportPlace {
         if names.iter().any(|name| name == MANIFEST) {
             return Ok(PlaceContents::Export);
         }
+        let further: &[&str] = match self {
+            Self::Folder(_) => &IN_FOLDER,
+            Self::Bucket(_) => &["data/"],
+        };
         // The last file before the manifest is of an export, too.
-        let is_own = |name: &str| is_part(name) || ["data/", IMPORT_TABLE].contains(&name);
+        let is_own = |name: &str| is_part(name) || name == IMPORT_TABLE || further.contains(&name);
         let other = names.iter().find(|name| !is_own(name));
         Ok(match other {
             Some(other) => PlaceContents::Others(other.clone()),
             None if names.is_empty() => PlaceContents::Nothing,
             None => PlaceContents::Parts,
         })
+    }
+
+    /// Refuses a place whose export is complete: an import would read what comes into it now, too.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when it is, or cannot be looked at.
+    pub async fn check_unclosed(&self) -> Result<()> {
+        if self.contents().await? != PlaceContents::Export {
+            return Ok(());
+        }
+        let what = "holds an export that is complete, and nothing more was written to it";
+        Err(damaged(self.to_string().as_ref(), what)
+            .with_help("if it is not the export of this plan, make a new plan for another place"))
     }
 
     /// What is not as the manifest has it: files in `data/` that are no parts of it, which an import would read too,
@@ -167,9 +195,14 @@ impl ExportPlace {
         match self {
             Self::Folder(folder) => {
                 let data = folder.join("data");
-                if_there(std::fs::remove_dir_all(&data))
-                    .and_then(|_| std::fs::create_dir_all(&data))
-                    .map_err(|error| failed(&data, "make the folder", error))
+                std::fs::create_dir_all(&data)
+                    .map_err(|error| failed(&data, "make the folder", error))?;
+                let parts = names_in(folder, "data/")?.into_iter();
+                for part in parts.filter(|name| is_part(name)) {
+                    let part = folder.join(part);
+                    std::fs::remove_file(&part).map_err(|error| failed(&part, "delete", error))?;
+                }
+                Ok(())
             }
             Self::Bucket(bucket) => bucket.wait(async {
                 bucket.abort_uploads().await?;
@@ -221,11 +254,7 @@ impl ExportPlace {
     ///
     /// [`crate::TargetError`] when it cannot be written.
     pub async fn write_json(&self, name: &str, value: &impl Serialize) -> Result<()> {
-        let shown = self.named(name);
-        let text = serde_json::to_vec_pretty(value);
-        let mut text =
-            text.map_err(|error| damaged(&shown, "cannot be made").with_cause(error, 0))?;
-        text.push(b'\n');
+        let text = self.json(name, value)?;
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(name);
@@ -233,6 +262,16 @@ impl ExportPlace {
             }
             Self::Bucket(bucket) => bucket.put(name, text).await,
         }
+    }
+
+    /// The text of a small file.
+    fn json(&self, name: &str, value: &impl Serialize) -> Result<Vec<u8>> {
+        let shown = self.named(name);
+        let text = serde_json::to_vec_pretty(value);
+        let mut text =
+            text.map_err(|error| damaged(&shown, "cannot be made").with_cause(error, 0))?;
+        text.push(b'\n');
+        Ok(text)
     }
 
     /// Reads a small file; `None` where there is none.
@@ -285,6 +324,20 @@ impl ExportPlace {
             Self::Bucket(bucket) => format!("{}/{name}", bucket.location()).into(),
         }
     }
+}
+
+/// The names in a folder of an export, or in one of its own folders, which they begin with then.
+fn names_in(folder: &Path, under: &str) -> Result<Vec<String>> {
+    let path = folder.join(under);
+    let names = || -> io::Result<_> {
+        let entries = if_there(std::fs::read_dir(&path))?.into_iter().flatten();
+        let names = entries.map(|entry| {
+            let name = entry?.file_name();
+            Ok(format!("{under}{}", name.to_string_lossy()))
+        });
+        names.collect()
+    };
+    names().map_err(|error| failed(&path, "read", error))
 }
 
 /// What is there and no part, and which parts are gone or of another size.
@@ -366,12 +419,23 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Writes it into the place of the export: whole, or not at all.
+    /// Writes it into the place of the export: whole, or not at all. In S3 never over another.
     ///
     /// # Errors
     ///
-    /// [`crate::TargetError`] when it cannot be written.
+    /// [`crate::TargetError`] when it cannot be written, or another is there.
     pub async fn write(&self, place: &ExportPlace) -> Result<()> {
-        place.write_json(MANIFEST, self).await
+        let ExportPlace::Bucket(bucket) = place else {
+            return place.write_json(MANIFEST, self).await;
+        };
+        let text = place.json(MANIFEST, self)?;
+        // The answer to an attempt before may have been lost.
+        if bucket.put_new(MANIFEST, text.clone()).await?
+            || place.read(MANIFEST).await?.as_ref() == Some(&text)
+        {
+            return Ok(());
+        }
+        let what = "is there already: another export has ended in this place";
+        Err(damaged(&place.named(MANIFEST), what).with_help("name another place"))
     }
 }

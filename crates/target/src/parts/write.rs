@@ -1,6 +1,6 @@
 //! Writes the parts of an export from its spool.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,10 @@ impl Spool {
         };
         let known = |name: &str| uploaded.as_ref().and_then(|parts| parts.get(name));
         if matches!(job.of, PartsOf::Export(_)) {
-            job.place.clear(&|name| known(name).is_some())?;
+            let own = (0..1 << job.plan.bits()).map(|part| job.name(part));
+            let own: HashSet<String> = own.collect();
+            let kept = |name: &str| own.contains(name) && known(name).is_some();
+            job.place.clear(&kept)?;
         }
         let groups = job.plan.groups();
         // One for each processor: a thread without one makes its part durable meanwhile.

@@ -196,6 +196,14 @@ impl Bucket {
         &self.inner.location
     }
 
+    /// The place and its endpoint, where one was named: another server's bucket of the name is another place.
+    pub fn whole_name(&self) -> String {
+        match &self.inner.endpoint {
+            S3Endpoint::Named(url) => format!("{} at {url}", self.location()),
+            S3Endpoint::Amazon(_) => self.location().to_string(),
+        }
+    }
+
     /// Waits for a request, on a thread that runs none.
     pub(crate) fn wait<T>(&self, request: impl Future<Output = T>) -> T {
         self.inner.runtime.block_on(request)
@@ -274,11 +282,29 @@ impl Bucket {
             .map(drop)
     }
 
+    /// Writes a small object where there is none of its name. `false` where there is one. A server that does not know the condition
+    /// writes it all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`TargetError`] when it cannot be written.
+    pub async fn put_new(&self, name: &str, body: Vec<u8>) -> Result<bool> {
+        let key = self.inner.location.key(name);
+        let mut request = put_request(&key, body.clone());
+        request.headers.push(("if-none-match", "*".to_owned()));
+        match self.send(&request).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.code == "PreconditionFailed" => Ok(false),
+            Err(error) if error.code == "NotImplemented" => {
+                self.put_object(&key, body).await.map(|_| true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Writes an object by one request and gives its `ETag`.
     pub(super) async fn put_object(&self, key: &str, body: Vec<u8>) -> Result<String> {
-        let request = S3Request::new("PutObject", "PUT", Some(key));
-        let request = request.with_body(Bytes::from(body)).with_checksum();
-        Ok(self.send(&request).await?.etag)
+        Ok(self.send(&put_request(key, body)).await?.etag)
     }
 
     /// Deletes an object.
@@ -589,6 +615,11 @@ pub(super) fn read(
             .garbled("the answer cannot be read")
             .with_cause(error, 0)
     })
+}
+
+fn put_request(key: &str, body: Vec<u8>) -> S3Request<'_> {
+    let request = S3Request::new("PutObject", "PUT", Some(key));
+    request.with_body(Bytes::from(body)).with_checksum()
 }
 
 /// The error that an answer is.

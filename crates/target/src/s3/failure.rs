@@ -127,10 +127,12 @@ fn decide(code: &str, status: u16) -> (ErrorClass, TargetErrorKind) {
         | "ServiceUnavailable"
         | "RequestTimeout"
         | "OperationAborted"
+        | "ConditionalRequestConflict"
         | "BadDigest"
         | "IncompleteBody"
         | "XAmzContentSHA256Mismatch"
         | "XAmzContentChecksumMismatch" => (Transient, Unavailable),
+        "NotImplemented" => (Fatal, Refused),
         "AccessDenied" | "AllAccessDisabled" | "AccountProblem" => (Fatal, AccessDenied),
         "InvalidAccessKeyId"
         | "ExpiredToken"
@@ -162,6 +164,7 @@ mod tests {
             ("InternalError", 200, Transient),
             ("BadDigest", 400, Transient),
             ("NoSuchBucket", 404, Fatal),
+            ("NotImplemented", 501, Fatal),
             ("AccessDenied", 403, Fatal),
             ("Strange", 500, Transient),
             ("Strange", 400, Fatal),

@@ -55,6 +55,7 @@ pub(super) struct RouteJob {
     /// The URL of the source.
     pub(super) source: String,
     pub(super) target: TargetSpec,
+    /// But for the files beside the mapping.
     pub(super) options: LoadOptions,
     /// The file that keeps which operation is under way.
     pub(super) saved: PathBuf,
@@ -83,10 +84,12 @@ struct OpenRoute<'j> {
     job: &'j RouteJob,
     routes: TableRoutes,
     place: ExportPlace,
+    options: LoadOptions,
 }
 
 pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome, Failure> {
     let open = Box::pin(OpenRoute::of(&job)).await?;
+    load::check_rejects(&open.options.rejects_file)?;
     // Of two runs that start at one time, the second must not touch anything.
     let _lock = state::hold(&job.saved).map_err(in_use)?;
     let cancel = stop_on_signals();
@@ -115,7 +118,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     };
     let verification = Box::pin(outcome::compare(&open, &manifest, model, &cancel)).await?;
     let report = RouteReport::of(&open, &manifest, progress, verification, reports, rejected);
-    report.write_rejects(&job.options.rejects_file)?;
+    report.write_rejects(&open.options.rejects_file)?;
     output.report(job.arguments.format, &report, RouteReport::text)?;
     output.warnings(report.warnings());
     output.warnings(later);
@@ -160,7 +163,16 @@ impl<'j> OpenRoute<'j> {
             return Err(Failure::usage(message).with_help("use --yes to confirm in advance"));
         }
         let place = export::place(&job.route.location.to_string(), &s3).await?;
-        Ok(Self { job, routes, place })
+        let mut options = export::beside(job.options.clone(), &place, &job.arguments.mapping);
+        if let Some(rejects) = &job.arguments.rejects {
+            options.rejects_file.clone_from(rejects);
+        }
+        Ok(Self {
+            job,
+            routes,
+            place,
+            options,
+        })
     }
 
     /// Refuses what the route cannot do, before a row is read. Gives the mapping's table.
@@ -306,7 +318,7 @@ impl<'j> OpenRoute<'j> {
             now: job.arguments.now,
             items: job.arguments.items.clone(),
             fresh: job.arguments.fresh,
-            options: job.options.clone(),
+            options: self.options.clone(),
             format: job.arguments.format,
         };
         Ok(
@@ -321,9 +333,10 @@ impl<'j> OpenRoute<'j> {
     fn saved(&self, saved: Option<SavedRoute>, manifest: &Manifest) -> Result<SavedRoute, Failure> {
         let place = self.routes.target().place();
         let fresh = SavedRoute::of(self.job, &self.place, &place, manifest);
-        match saved.filter(|saved| saved.is_of(&fresh) && !saved.is_complete) {
-            Some(saved) => Ok(saved),
-            None => fresh.write(&self.job.saved).map(|()| fresh),
+        match saved {
+            Some(saved) if saved.is_of(&fresh) && !saved.is_complete => Ok(saved),
+            Some(saved) if saved.begun() => Err(saved.under_way(&self.job.saved)),
+            _ => fresh.write(&self.job.saved).map(|()| fresh),
         }
     }
 

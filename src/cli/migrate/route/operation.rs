@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::saved::SavedRoute;
+use super::saved::{SavedRoute, look};
 use super::{OpenRoute, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::format::text_if;
@@ -16,7 +16,9 @@ use crate::cli::{Outcome, files, progress};
 use crate::dynamodb::Table;
 use crate::load::Cancel;
 use crate::target::parts::{ExportPlace, Manifest, import_table};
-use crate::target::{ErrorClass, RouteProgress, RouteStatus, ServiceLoad, TargetErrorKind};
+use crate::target::{
+    ErrorClass, RouteProgress, RouteStatus, ServiceLoad, TargetError, TargetErrorKind,
+};
 
 /// Between two looks: at first, and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
@@ -51,21 +53,31 @@ impl<'r> Operation<'r> {
             }
             None => {
                 let file = &open.job.saved;
+                // Of a request that an earlier run has sent the answer is not known: it may have begun.
+                let is_first = !saved.begun();
                 let saved = saved.sent();
                 saved.write(file)?;
                 let request = request(open, &saved.token, &reports, manifest, table)?;
                 let load = open.job.route.kind;
                 let begun = open.routes.start(load, &table.name, &request).await;
-                if let Err(error) = &begun
-                    && matches!(
-                        error.kind,
-                        TargetErrorKind::Refused | TargetErrorKind::AccessDenied
-                    )
-                {
-                    // Nothing has begun.
-                    files::delete(file)?;
-                }
-                let begun = begun?;
+                let is_refused = |error: &TargetError| {
+                    use TargetErrorKind::{AccessDenied, Refused};
+                    matches!(error.kind, Refused | AccessDenied)
+                };
+                let begun = match begun {
+                    Err(error) if is_refused(&error) && is_first => {
+                        // Nothing has begun.
+                        files::delete(file)?;
+                        return Err(error.into());
+                    }
+                    Err(error) if is_refused(&error) => {
+                        let failure = Failure::from(error);
+                        let help = failure.help.clone().map(|help| format!("{help}; or "));
+                        let help = help.unwrap_or_default() + &look(file);
+                        return Err(failure.with_help(help));
+                    }
+                    begun => begun?,
+                };
                 let saved = saved.started(&begun.arn);
                 saved.write(file)?;
                 (begun.arn, saved)

@@ -1,10 +1,12 @@
 //! What a route came to: DynamoDB's counts beside those of the export, and a comparison of every item.
 
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::OpenRoute;
@@ -12,10 +14,11 @@ use super::reports::Reports;
 use crate::cli::failure::Failure;
 use crate::cli::format::{bytes, count, counted, counted_as};
 use crate::cli::{Outcome, mapping, progress, report, target};
-use crate::load::{Cancel, KeyCheck};
+use crate::load::{self, Cancel, KeyCheck};
 use crate::mapping::model::Model;
 use crate::target::parts::Manifest;
-use crate::target::{RouteProgress, RouteStatus, ServiceLoad, private};
+use crate::target::private::{self, if_there};
+use crate::target::{RouteProgress, RouteStatus, ServiceLoad};
 use crate::verify::{
     Finding, FindingKind, Verify, VerifyOptions, VerifyOutcome, VerifyReport, verify,
 };
@@ -92,6 +95,7 @@ impl RouteReport {
         let rejects = verification.findings.iter().filter(is_reject);
         let lines: Vec<String> = rejects
             .map(|finding| line(finding, kind, &reports))
+            .filter(|_| has_ended(&verification))
             .collect();
         verification.findings.truncate(NAMED);
         Self {
@@ -107,21 +111,46 @@ impl RouteReport {
             operation,
             reports,
             verification,
-            rejects_file: (!lines.is_empty()).then(|| open.job.options.rejects_file.clone()),
+            rejects_file: (!lines.is_empty()).then(|| open.options.rejects_file.clone()),
             lines,
         }
     }
 
-    /// Writes an item that is not there as it should be as a reject, behind those of the export.
+    /// Writes an item that is not there as it should be as a reject, behind those of the export, in the place of what an earlier
+    /// run has said of the table.
     pub(super) fn write_rejects(&self, path: &Path) -> Result<(), Failure> {
-        if self.lines.is_empty() {
+        if !has_ended(&self.verification) {
             return Ok(());
         }
+        load::check_rejects(path)?;
         let write = || -> std::io::Result<()> {
-            let mut file = private::options().append(true).create(true).open(path)?;
-            let mut text = self.lines.join("\n");
-            text.push('\n');
-            file.write_all(text.as_bytes())
+            let new = self.lines.iter().flat_map(|line| [line.as_str(), "\n"]);
+            let new: String = new.collect();
+            if if_there(fs::metadata(path))?.is_some_and(|found| !found.is_file()) {
+                return private::options()
+                    .append(true)
+                    .open(path)?
+                    .write_all(new.as_bytes());
+            }
+            let before = if_there(fs::read_to_string(path))?.unwrap_or_default();
+            let kept = before
+                .split_inclusive('\n')
+                .filter(|line| !is_of_table(line));
+            let text = kept.collect::<String>() + &new;
+            if text == before {
+                return Ok(());
+            }
+            if text.is_empty() {
+                return fs::remove_file(path);
+            }
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(path)?;
+            private::sync_folder(path)
         };
         write().map_err(|error| Failure::unwritten(path, &error))
     }
@@ -232,6 +261,12 @@ impl RouteReport {
     }
 }
 
+/// Whether all items were compared: what an earlier run has said of them is not kept then.
+fn has_ended(verification: &VerifyReport) -> bool {
+    use VerifyOutcome::{Failed, Interrupted};
+    !matches!(verification.outcome, Interrupted | Failed(_))
+}
+
 /// Who loads, in words.
 fn loader(load: ServiceLoad) -> &'static str {
     match load {
@@ -252,6 +287,16 @@ struct RejectLine<'f> {
     item: Option<&'f RawValue>,
     /// The item's key in DynamoDB JSON.
     key: &'f RawValue,
+}
+
+/// Whether a line of a rejects file is a [`RejectLine`], and not one of a row that makes no item.
+fn is_of_table(line: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Keyed {
+        #[serde(rename = "key")]
+        _key: IgnoredAny,
+    }
+    serde_json::from_str::<Keyed>(line).is_ok()
 }
 
 /// The line of an item that is not there as it should be: as rejects of a load are, with what DynamoDB says of it.
@@ -279,4 +324,26 @@ fn line(finding: &Finding, kind: ServiceLoad, reports: &Reports) -> String {
         key: &finding.key,
     };
     serde_json::to_string(&line).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejects_of_the_export_stay_beside_what_was_said_of_the_table() {
+        let row = r#"{"item_type":"A","row":{"id":1},"code":"key-null","message":"\"key\":","help":null,"attribute":"PK","item":{"key":{"S":"x"}}}"#;
+        assert!(!is_of_table(row));
+        let of_table = RejectLine {
+            item_type: Some("A"),
+            row: None,
+            code: "not-loaded",
+            message: "",
+            help: None,
+            attribute: None,
+            item: None,
+            key: &RawValue::from_string("{}".to_owned()).unwrap(),
+        };
+        assert!(is_of_table(&serde_json::to_string(&of_table).unwrap()));
+    }
 }

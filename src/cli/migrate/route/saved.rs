@@ -29,6 +29,14 @@ pub(super) struct SavedRoute {
     pub(super) is_complete: bool,
 }
 
+/// What to do where it is not known whether an operation is under way.
+pub(super) fn look(path: &Path) -> String {
+    format!(
+        "look whether an operation is under way (`aws dynamodb list-imports`, `list-bulk-operations`); if none is, delete `{}`",
+        path.display()
+    )
+}
+
 impl SavedRoute {
     /// A route that is to begin.
     pub(super) fn of(
@@ -63,10 +71,18 @@ impl SavedRoute {
         let read = text.map(|text| serde_json::from_slice(&text));
         read.transpose().map_err(|error| {
             let message = format!("`{}` is not what was written", path.display());
-            Failure::failed(message).with_cause(&error).with_help(
-                "look whether an operation is under way (`aws dynamodb list-imports`, `list-bulk-operations`), then delete the file",
-            )
+            Failure::failed(message)
+                .with_cause(&error)
+                .with_help(look(path))
         })
+    }
+
+    /// Why another load does not begin: what is kept of this one is what tells that it may be under way.
+    pub(super) fn under_way(&self, path: &Path) -> Failure {
+        let message = format!("another load of this mapping may be under way: {}", self.of);
+        Failure::failed(message)
+            .with_code("route")
+            .with_help(look(path))
     }
 
     /// Whether it is the same route.

@@ -21,6 +21,8 @@ const VERSION: u32 = 1;
 /// What is the same for all chunks of a plan. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanFacts {
+    /// A number of chance: no two plans are the same, so that no result of another plan counts.
+    pub mark: String,
     /// The text of the mapping.
     pub mapping: String,
     /// A hash of what the mapping takes from the environment, the key of `pseudonym` too; `None`: nothing.
@@ -51,6 +53,13 @@ pub struct PlanFacts {
     /// Where the items go as files; `None`: into the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub export: Option<PlannedExport>,
+}
+
+impl PlanFacts {
+    /// A mark that no other plan has.
+    pub fn new_mark() -> String {
+        format!("{:032x}", fastrand::u128(..))
+    }
 }
 
 /// An export in chunks.
@@ -168,7 +177,7 @@ pub struct HandedPlan {
 
 impl HandedPlan {
     /// Cuts a load into chunks of about `rows` rows; `None`: as the tables' sizes suggest. `source` has its snapshot open. The
-    /// same facts and the same snapshot give the same plan.
+    /// same facts, with the same mark, and the same snapshot give the same plan.
     ///
     /// # Errors
     ///

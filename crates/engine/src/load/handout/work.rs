@@ -221,13 +221,15 @@ impl ChunkSpool {
         })
     }
 
-    /// Writes the parts; `None` where the caller has ended it.
+    /// Writes the parts, unless the export is complete already: an import would read them too. `None` where the caller has ended
+    /// it.
     async fn write_parts(
         &self,
         name: String,
         report: &Report,
         cancel: &Cancel,
     ) -> Result<Option<Vec<WrittenPart>>, Failure> {
+        self.place.check_unclosed().await?;
         let items = report.total.written;
         let parts = PartsJob {
             place: self.place.clone(),

@@ -97,6 +97,15 @@ pub fn hold(path: &Path) -> Result<StateLock, StateError> {
     StateLock::take(&path)
 }
 
+/// Whether [`hold`] has locked a path, now or before.
+///
+/// # Errors
+///
+/// [`StateError::Foreign`] where another file has the lock's name; [`StateError::Unwritable`].
+pub fn is_held_or_was(path: &Path) -> Result<bool, StateError> {
+    state_file::has_lock_file(path)
+}
+
 impl State {
     /// Opens the state at a path, or begins one, and locks it for this process.
     ///
