@@ -364,6 +364,15 @@ async fn a_manifest_is_not_written_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_knows_no_condition_gets_the_manifest_all_the_same() {
+    let Some(case) = Case::new("unconditional", 3, 10).await else {
+        return;
+    };
+    case.export("x", &[]).exits(0);
+    assert!(case.keys("x").contains(&"x/manifest.json".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_export_that_starts_over_leaves_the_archive_of_another() {
     let Some(case) = with_rejects().await else {
         return;

@@ -8,9 +8,10 @@ Requests to S3 that are signed as "local" (ministack checks no signature) are si
 MINISTACK is the program. Requests of bulk operations are held against the service model of botocore, where that knows them; the
 first line of the output says whether it does. What goes wrong is chosen by the bucket's name: "failed" in it, "slow" (the
 operation waits until it is cancelled), "bad" (each hundredth item is refused; of an import, the first object is damaged before
-it begins), "lost" (the first answer to a start is lost), or "shut" (while the bucket has an object `shut`, no export ends and no operation starts). Puts go to ministack's PutItem with the condition of their line, one
-by one. What is not modelled: performance tiers, ceilings, quotas, what DynamoDB does with a line that it cannot read, and the
-true form of reports, of which no public example was found.
+it begins), "lost" (the first answer to a start is lost), "shut" (while the bucket has an object `shut`, no export ends and no
+operation starts), or "unconditional" (the header If-None-Match is not known). Puts go to ministack's PutItem with the condition
+of their line, one by one. What is not modelled: performance tiers, ceilings, quotas, what DynamoDB does with a line that it cannot
+read, and the true form of reports, of which no public example was found.
 """
 
 import gzip
@@ -296,6 +297,8 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         bucket, _, key = self.path.lstrip("/").partition("/")
         if self.command == "PUT" and "shut" in bucket and key.endswith("import-table.json") and keys(bucket, "shut"):
             operation = "Denied"
+        if "unconditional" in bucket and self.headers.get("If-None-Match"):
+            operation = "Unknown"
         if operation in ("StartBulkPutItems", "DescribeBulkOperation", "CancelBulkOperation"):
             status, headers = 200, {"Content-Type": "application/x-amz-json-1.0"}
             try:
@@ -312,6 +315,9 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         elif operation == "Refused":
             status, headers = 403, {"Content-Type": "application/xml"}
             data = b"<Error><Code>SignatureDoesNotMatch</Code><Message>botocore signs otherwise</Message></Error>"
+        elif operation == "Unknown":
+            status, headers = 501, {"Content-Type": "application/xml"}
+            data = b"<Error><Code>NotImplemented</Code><Message>planted: a header is not implemented</Message></Error>"
         elif operation == "Denied":
             status, headers = 403, {"Content-Type": "application/xml"}
             data = b"<Error><Code>AccessDenied</Code><Message>planted: the bucket is shut</Message></Error>"
