@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 /// What is the same for all chunks of a plan. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanFacts {
-    /// A number of chance: no two plans are the same, so that no result of another plan counts.
+    /// A random number: no two plans have the same, so that no result of another plan counts.
     pub mark: String,
     /// The text of the mapping.
     pub mapping: String,
