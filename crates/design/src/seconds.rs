@@ -84,7 +84,7 @@ pub(crate) fn refer<'c>(
         });
         let named = joined(named, ", and of ");
         ask.note(format!(
-            "two requests in a row: the second one, GetItem or BatchGetItem, reads the rows of {named}"
+            "two requests in a row: the second one reads the rows of {named}"
         ));
     }
     if !asks.is_empty() {
