@@ -478,6 +478,8 @@ pub(super) async fn write(
         let is_its_own = |loaded: &LoadedItems| {
             let own = Manifest {
                 compression: job.compression,
+                // The identity has the time where it decides about items.
+                now: manifest.now.clone(),
                 parts: manifest.parts.clone(),
                 ..loaded.manifest.clone()
             };

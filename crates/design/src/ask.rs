@@ -11,7 +11,7 @@ mod sql;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{free_name, joined, whole};
+use dynafold_format::{free_name, has_word, joined, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
@@ -138,6 +138,15 @@ impl<'c> Ask<'c> {
         types.chain(children).chain(twin)
     }
 
+    /// The columns by which it finds, sorts and leaves out rows, without the conditions of indexes.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = &Path> {
+        let equal = self.equal.iter().map(|equal| &equal.path);
+        let range = self.range.iter().map(|range| &range.path);
+        let filters = self.filters.iter().map(|filter| &filter.path);
+        let order = self.order.iter().map(|(path, _)| path);
+        equal.chain(range).chain(filters).chain(order)
+    }
+
     /// Whether a column is equal to something as it is: of one that is so in lower case alone several texts may be found.
     pub(crate) fn has_equal(&self, path: &Path) -> bool {
         self.equal
@@ -165,6 +174,21 @@ impl<'c> Ask<'c> {
 pub(crate) struct Referred {
     pub(crate) step: Step,
     pub(crate) columns: Vec<String>,
+}
+
+impl Referred {
+    /// Whether a read needs one of the columns besides, to find, sort or leave out rows: then its copy stays.
+    fn is_held(&self, ask: &Ask<'_>) -> bool {
+        let is_it = |path: &Path| {
+            *path.steps == *std::slice::from_ref(&self.step) && self.columns.contains(&path.column)
+        };
+        ask.compared().any(is_it)
+            || ask.conditions().any(|when| {
+                let mut columns = self.columns.iter();
+                when.parents.iter().any(|way| *way == [self.step.clone()])
+                    && columns.any(|column| has_word(&when.said, column))
+            })
+    }
 }
 
 /// A column that is equal to something.
@@ -343,10 +367,11 @@ pub(crate) fn referring<'c>(
     let asks = with_reading(sql, (catalog, observed), Lists::Split, |mut reading| {
         reading.refuse_unknown_columns()?;
         reading.referred.clone_from(parents);
-        reading.asks()
+        let asks = reading.asks()?;
+        Ok(with_decided(reading, asks))
     });
     let mut asks = asks.flatten().unwrap_or_default();
-    asks.retain(|ask| !ask.referred.is_empty());
+    asks.retain(|ask| !ask.referred.is_empty() && !ask.referred.iter().any(|one| one.is_held(ask)));
     asks
 }
 
@@ -380,21 +405,24 @@ fn read<'c>(
             reading.is_first_key = true;
             asks.extend(reading.asks()?);
         }
-        // What is written anew anyway may as well say which of equal rows it takes.
-        let is_written =
-            |ask: &Ask<'_>| ask.sql != reading.prepared.sql && limit_is_ambiguous(ask, catalog);
-        if asks.iter().any(is_written) {
-            reading.is_by_key = true;
-            let decided = reading.asks().unwrap_or_default().into_iter();
-            let decided = decided.filter(|ask| {
-                ask.children.is_empty()
-                    && ask.unsortable.is_none()
-                    && !limit_is_ambiguous(ask, catalog)
-            });
-            asks = decided.chain(asks).collect();
-        }
-        Ok(asks)
+        Ok(with_decided(reading, asks))
     })?
+}
+
+/// What is written anew anyway may as well say which of equal rows it takes.
+fn with_decided<'c>(mut reading: Reading<'c, '_>, asks: Vec<Ask<'c>>) -> Vec<Ask<'c>> {
+    let catalog = reading.catalog;
+    let is_written =
+        |ask: &Ask<'_>| ask.sql != reading.prepared.sql && limit_is_ambiguous(ask, catalog);
+    if !asks.iter().any(is_written) {
+        return asks;
+    }
+    reading.is_by_key = true;
+    let decided = reading.asks().unwrap_or_default().into_iter();
+    let decided = decided.filter(|ask| {
+        ask.children.is_empty() && ask.unsortable.is_none() && !limit_is_ambiguous(ask, catalog)
+    });
+    decided.chain(asks).collect()
 }
 
 /// Reads a query and hands it to `take`.

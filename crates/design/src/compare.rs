@@ -225,14 +225,10 @@ impl<'d> Priced<'d> {
         let rows = if rows.is_finite() { rows } else { 0.0 };
         let each = self.read(pattern, second);
         request.units += rows * each.units;
-        if pattern.index.is_some() {
-            request.requests += whole(rounded(rows.ceil()));
-        } else {
-            // Half a unit reads 4 KB.
-            let (_, batches) = fetched(rows, each.units * 2.0 * 4_096.0);
-            request.requests += whole(rounded(batches));
-            request.fetches += whole(rounded(batches));
-        }
+        // Half a unit reads 4 KB.
+        let (_, batches) = fetched(rows, each.units * 2.0 * 4_096.0);
+        request.requests += whole(rounded(batches));
+        request.fetches += whole(rounded(batches));
     }
 
     fn table_of(&self, from: &Relation) -> Option<&'d Table> {

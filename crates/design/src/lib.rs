@@ -331,7 +331,7 @@ struct Proposal {
     apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
-    /// Whether a second request has no place.
+    /// Whether a second request is not one by the keys of items.
     lacks_second: bool,
     /// What was chosen from, and the choice.
     #[cfg(test)]
@@ -578,6 +578,15 @@ fn proposal(
         not_guessed,
         by_join,
     };
+    // A second request reads whole items by their keys.
+    let mut seconds = placed
+        .iter()
+        .filter(|one| one.statement.second_of.is_some());
+    let lacks_second = unserved.iter().any(|one| one.0.second_of.is_some())
+        || !seconds.all(|one| {
+            let is_index = slots.get(&one.structure).is_some_and(|slot| *slot > 0);
+            !is_index && report::has_whole_key(&material, one)
+        });
     let (warnings, traps::Found { large, copied }) = traps::traps(&material);
     let report = report::report(&material, warnings, fault);
     let design = Design {
@@ -596,7 +605,7 @@ fn proposal(
         copied,
         shared,
         apart: splits.values().map(|split| split.base.clone()).collect(),
-        lacks_second: unserved.iter().any(|one| one.0.second_of.is_some()),
+        lacks_second,
         lost: priced.writes.iter().filter(|one| !one.has_key).count(),
         not_served: unserved
             .into_iter()

@@ -560,7 +560,7 @@ fn write_report(
 }
 
 /// Whether a read gives the whole key of one item.
-fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
+pub(crate) fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
     let part = material
         .structures
         .get(placed.structure)

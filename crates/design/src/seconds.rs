@@ -3,15 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::joined;
+use dynafold_format::{float, joined};
 use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{identifier, table_reference};
 
 use crate::Read;
-use crate::ask::{Ask, referring};
+use crate::ask::{Ask, Referred, referring};
 use crate::facts::Facts;
 use crate::observed::Observed;
+use crate::path::Path;
 use crate::pricing::Pricing;
 use crate::traps::CopiedColumns;
 use crate::workload::Statement;
@@ -76,7 +77,12 @@ pub(crate) fn refer<'c>(
     for ask in &mut asks {
         let named = ask.referred.iter().map(|parent| {
             let table = &parent.step.table.name;
-            let columns = joined(parent.step.columns.iter().map(String::as_str), ", ");
+            let columns = parent.step.columns.iter().map(|column| {
+                let mut outputs = ask.outputs.iter();
+                let output = outputs.find(|(path, _)| *path == Path::own(column));
+                output.map_or(column.as_str(), |(_, name)| name)
+            });
+            let columns = joined(columns, ", ");
             format!(
                 "{table} by {columns} ({})",
                 second_name(read.statement, table)
@@ -92,17 +98,43 @@ pub(crate) fn refer<'c>(
     }
 }
 
-/// How a mapping may answer a statement by what access patterns of it read by a second request.
+/// How a mapping answers a statement by access patterns for two requests; nothing where it does not.
 pub(crate) fn answered<'c>(
     model: &Model,
     catalog: &'c Catalog,
     observed: &Observed,
     statement: &Statement,
 ) -> Vec<Ask<'c>> {
-    match parents(model, catalog, statement) {
-        parents if parents.is_empty() => Vec::new(),
-        parents => referring(&statement.sql, catalog, observed, &parents),
+    let parents = parents(model, catalog, statement);
+    if parents.is_empty() {
+        return Vec::new();
     }
+    let seconds = added(
+        catalog,
+        observed,
+        &[statement],
+        &Referring::from([(statement.name.clone(), parents.clone())]),
+    );
+    let is_asked = |name: &str, sql: &str| {
+        let mut patterns = model.patterns.iter().filter(|one| *one.name == *name);
+        patterns.any(|one| {
+            one.sql
+                .as_deref()
+                .is_some_and(|own| spaced(own) == spaced(sql))
+        })
+    };
+    let mut asks = referring(&statement.sql, catalog, observed, &parents);
+    let are_asked = !seconds.is_empty() && seconds.iter().all(|one| is_asked(&one.name, &one.sql));
+    asks.retain(|ask| {
+        let mut said = std::iter::once(&ask.sql).chain(&ask.unsorted);
+        are_asked && said.any(|sql| is_asked(&statement.name, sql))
+    });
+    asks
+}
+
+/// SQL with one blank where it has any.
+fn spaced(sql: &str) -> String {
+    joined(sql.split_whitespace(), " ")
 }
 
 /// The second requests that the access patterns of a mapping are for.
@@ -113,8 +145,8 @@ pub(crate) fn of_model(
     statements: &[&Statement],
 ) -> Vec<Statement> {
     let wanted = statements.iter().filter_map(|statement| {
-        let parents = parents(model, catalog, statement);
-        (!parents.is_empty()).then(|| (statement.name.clone(), parents))
+        let is_answered = !answered(model, catalog, observed, statement).is_empty();
+        is_answered.then(|| (statement.name.clone(), parents(model, catalog, statement)))
     });
     added(catalog, observed, statements, &wanted.collect())
 }
@@ -157,7 +189,7 @@ pub(crate) fn added(
             let further = parent.columns.iter().filter(|one| !key.contains(one));
             Some(Statement {
                 name: second_name(statement, &table.name.name),
-                rate: Some(Pricing::rate(statement) * facts.answered(ask)),
+                rate: Some(Pricing::rate(statement) * found_parents(facts, ask, parent)),
                 about: format!("the second request of {}", statement.name),
                 sql: by_key(catalog, table, key, further),
                 second_of: Some(statement.name.clone()),
@@ -175,6 +207,20 @@ pub(crate) fn added(
     found
 }
 
+/// About how many parents the rows of an answer refer to, each counted once.
+fn found_parents(facts: Facts<'_>, ask: &Ask<'_>, parent: &Referred) -> f64 {
+    let rows = facts.answered(ask) * float(ask.requests);
+    let distinct = parent.step.columns.iter().map(|column| {
+        let path = Path::own(column);
+        if ask.has_equal(&path) {
+            1.0
+        } else {
+            facts.distinct(&path, ask.root)
+        }
+    });
+    rows.min(distinct.product())
+}
+
 /// The query of columns of the row with this key.
 fn by_key<'a>(
     catalog: &Catalog,
@@ -183,12 +229,14 @@ fn by_key<'a>(
     further: impl Iterator<Item = &'a String>,
 ) -> String {
     let name = |name: &String| identifier(name, catalog.dbms);
+    let is_plain = |column: &String| {
+        let mut signs = column.chars();
+        signs.all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
+            && column.starts_with(|sign: char| sign.is_ascii_alphabetic())
+    };
+    let are_plain = key.iter().all(is_plain);
     let conditions = (1..).zip(key).map(|(at, column)| {
-        let is_plain = column
-            .chars()
-            .all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
-            && column.starts_with(|sign: char| sign.is_ascii_alphabetic());
-        let parameter = if is_plain {
+        let parameter = if are_plain {
             column.clone()
         } else {
             format!("p{at}")
@@ -258,6 +306,68 @@ mod tests {
         // A page of an index, and four items.
         let units = report.reads[0].served.as_ref().unwrap().units;
         assert!((units - 0.5 - 4.0 * 0.5).abs() < 0.01, "{report:#?}");
+    }
+
+    #[test]
+    fn the_second_request_is_counted_for_each_value_of_a_list_and_once_for_one_parent() {
+        let one =
+            "SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note";
+        for (read, units) in [
+            (
+                format!("{one} IN (:a, :b, :c)"),
+                3.0 * 0.5 + 3.0 * 5.0 * 0.5,
+            ),
+            (format!("{one} = :n AND o.shop_id = :s"), 0.5 + 0.5 * 1.0),
+        ] {
+            let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+            assert!(mapping.contains("seen_shops:"), "{mapping}");
+            let found = report.reads[0].served.as_ref().unwrap().units;
+            assert!(
+                (found - units).abs() < 0.3,
+                "{found} for {units}: {mapping}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_reference_is_named_as_the_answer_has_it() {
+        let read = "SELECT o.id, o.note AS shop_id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n";
+        let (_, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+        let notes = report.reads[0].served.as_ref().unwrap().notes.concat();
+        assert!(
+            notes.contains("shops by orders_shop_id (seen_shops)"),
+            "{notes}"
+        );
+    }
+
+    #[test]
+    fn what_another_key_or_a_copy_finds_is_no_second_request() {
+        let tables = "shops 40: id, name text distinct=40, stock, code text unique, tenant
+            orders 4000: id, shop_id @shops distinct=40 most=120, note text distinct=800 most=5, tenant, code text distinct=40";
+        for on in [
+            "s.id = o.shop_id AND s.tenant = o.tenant WHERE o.id = :id",
+            "s.code = o.code WHERE o.id = :id",
+            "s.id = o.shop_id AND s.stock > 3 WHERE o.id = :id",
+        ] {
+            let read = format!("SELECT o.id, s.stock FROM orders o LEFT JOIN shops s ON {on}");
+            let read = read.replace(
+                "LEFT JOIN",
+                if on.contains('>') {
+                    "JOIN"
+                } else {
+                    "LEFT JOIN"
+                },
+            );
+            let (mapping, report) = proposed(tables, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+            assert!(!mapping.contains("seen_shops"), "{mapping}");
+            // Who changes the parent is told of the copies.
+            let warnings = report.warnings.iter().map(ToString::to_string);
+            let warnings = warnings.collect::<Vec<_>>().concat();
+            assert!(
+                warnings.contains("copies to keep up to date: book"),
+                "{warnings}"
+            );
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, each_once, float, joined, usd, whole};
+use dynafold_format::{count, counted, each_once, float, has_word, joined, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::WriteKind;
@@ -683,14 +683,12 @@ fn dear(material: &Material<'_, '_>, units: f64, reads: &[&Statement], by: &str)
 /// Copies of what changes.
 fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> {
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
-    let types = material.served().flat_map(|Served { statement, ask, .. }| {
-        let types = ask.types();
-        types.map(move |(table, outputs)| ((statement, ask), table, outputs))
+    let served = material.served();
+    let copied_paths = served.flat_map(|Served { statement, ask, .. }| {
+        let paths = copied_paths(material, ask).into_iter();
+        paths.map(move |(table, path, is_selected)| ((statement, ask), table, path, is_selected))
     });
-    for ((read, ask), table, (path, _)) in types.flat_map(|(read, table, outputs)| {
-        let outputs = outputs.iter();
-        outputs.map(move |output| (read, table, output))
-    }) {
+    for ((read, ask), table, path, is_selected) in copied_paths {
         let parent = path.steps.last().map(|step| &step.table);
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
@@ -699,9 +697,9 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             if of.name == parent.name && write.columns.contains(&path.column) {
                 let known = found.entry(statement.name.clone()).or_default();
                 known.columns.insert(named(parent, &path.column));
-                known.items.insert(copied(material, table, parent, path));
+                known.items.insert(copied(material, table, parent, &path));
                 known.reads.insert(&read.name);
-                if path.steps.len() == 1 && ask.children.is_empty() {
+                if is_selected && path.steps.len() == 1 && ask.children.is_empty() {
                     let items = Pricing::rate(read) * material.pricing.facts.answered(ask);
                     let second = (read.name.clone(), parent.name.clone());
                     known
@@ -745,6 +743,34 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         "a program that changes the column must change its copies too, at once or from the stream; until then the copies are stale. If that costs more than it saves, do not select the column in the read: get the parent with a second request (GetItem, or BatchGetItem for several parents), by the reference in the answer",
     );
     by_second
+}
+
+/// The columns of parents that items have for a read, with their table, and whether the read selects them: others find, sort or leave
+/// out rows.
+fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path, bool)> {
+    let types = ask.types();
+    let mut found: Vec<(&Table, Path, bool)> = types
+        .flat_map(|(table, outputs)| {
+            outputs
+                .iter()
+                .map(move |(path, _)| (table, path.clone(), true))
+        })
+        .collect();
+    found.extend(ask.compared().map(|path| (ask.root, path.clone(), false)));
+    for when in ask.conditions() {
+        for steps in &when.parents {
+            let parent = steps
+                .last()
+                .and_then(|step| material.catalog.table(&step.table));
+            let columns = parent.into_iter().flat_map(|parent| &parent.columns);
+            let named = columns.filter(|column| has_word(&when.said, &column.name));
+            found.extend(named.map(|column| {
+                let (steps, column) = (steps.clone(), column.name.clone());
+                (ask.root, Path { steps, column }, false)
+            }));
+        }
+    }
+    found
 }
 
 /// What a statement writes besides its own row.

@@ -376,7 +376,7 @@ pub(super) fn of_condition(
                 _ => None,
             });
             let list: Vec<Value> = values.collect::<Option<_>>()?;
-            if column.insensitive || ignores_blanks(column, catalog.dbms) {
+            if list.len() > IN_LIST || column.insensitive || ignores_blanks(column, catalog.dbms) {
                 return None;
             }
             let negated = *negated;

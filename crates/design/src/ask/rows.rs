@@ -132,8 +132,13 @@ impl<'c> Reading<'c, '_> {
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
-        let otherwise = || self.sorted_otherwise().filter(|_| !is_one_row(ask));
-        ask.unsortable = unsortable.or_else(otherwise).or_else(|| {
+        let otherwise = self.sorted_otherwise().filter(|_| !is_one_row(ask));
+        if let Some(column) = &otherwise {
+            ask.note(format!(
+                "its SQL sorts {column}: the application must sort so"
+            ));
+        }
+        ask.unsortable = unsortable.or(otherwise).or_else(|| {
             let column = self.sorted_in_case().filter(|_| !is_one_row(ask))?;
             Some(format!(
                 "{column} in a case-sensitive order, but {IN_LOWER}"
