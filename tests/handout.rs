@@ -711,6 +711,14 @@ async fn shards_load_all_chunks_and_rejects_come_together() {
         results += &run(&mut handed.with_target(&words, &[])).exits(0).stdout;
     }
     assert_eq!(results.lines().count(), lines.len());
+    // A file of that name is somebody's.
+    let file = handed.path("files/rejects.ndjson");
+    std::fs::write(&file, "my own notes").unwrap();
+    let refused = handed.finish(&results, &[]).exits(1);
+    let why = "is not a rejects file";
+    assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "my own notes");
+    std::fs::remove_file(&file).unwrap();
     let report = handed.finish(&results, &[]).exits(3).json();
     assert_eq!(report["total"]["rejected"], 2);
     let rejects = std::fs::read_to_string(handed.path("files/rejects.ndjson")).unwrap();

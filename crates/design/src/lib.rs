@@ -63,11 +63,11 @@ use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,
 };
-use seconds::Referring;
+use seconds::{CopiedColumns, Referring};
 use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
-use traps::{CopiedColumns, LargeColumns};
+use traps::LargeColumns;
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
 use writes::{Write, Writes};

@@ -14,11 +14,19 @@ use crate::facts::Facts;
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::Pricing;
-use crate::traps::CopiedColumns;
 use crate::workload::Statement;
 
 /// US dollars a month that second requests have to save: an answer takes the time of two requests.
 pub(crate) const SAVED: f64 = 25.0;
+
+/// Copies of parents' columns that one statement has to change.
+#[derive(Debug, Clone)]
+pub(crate) struct CopiedColumns {
+    /// The reads that have them, with the parent that a second request could read instead.
+    pub(crate) reads: BTreeSet<(String, TableName)>,
+    /// US dollars a month that the copies cost more than second requests.
+    pub(crate) saved: f64,
+}
 
 /// The parents that second requests read, by the names of the reads.
 pub(crate) type Referring = BTreeMap<String, BTreeSet<TableName>>;

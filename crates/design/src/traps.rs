@@ -20,6 +20,7 @@ use crate::owner::is_audit;
 use crate::path::Path;
 use crate::pricing::{MONTH, Pricing, is_moved, read_units, write_units};
 use crate::report::{DELIMITER, Material, Warning};
+use crate::seconds::CopiedColumns;
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Write;
@@ -43,15 +44,6 @@ pub(crate) struct LargeColumns {
     pub(crate) saved: f64,
     /// The place of the warning that says so.
     pub(crate) warning: usize,
-}
-
-/// Copies of parents' columns that one statement has to change.
-#[derive(Debug, Clone)]
-pub(crate) struct CopiedColumns {
-    /// The reads that have them, with the parent that a second request could read instead.
-    pub(crate) reads: BTreeSet<(String, TableName)>,
-    /// US dollars a month that the copies cost more than second requests.
-    pub(crate) saved: f64,
 }
 
 /// What may well be otherwise: what saves the most first.

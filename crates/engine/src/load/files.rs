@@ -244,7 +244,7 @@ fn no_rejects(path: &Path, cause: std::io::Error) -> Failure {
 
 /// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
 /// nothing that could be lost.
-fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
+pub(super) fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
     use std::io::{Error, ErrorKind};
     let holds = |metadata: &std::fs::Metadata| metadata.is_file() && metadata.len() > 0;
     if !if_there(std::fs::metadata(path))?.is_some_and(|metadata| holds(&metadata))

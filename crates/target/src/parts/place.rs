@@ -205,7 +205,7 @@ impl ExportPlace {
                 Ok(())
             }
             Self::Bucket(bucket) => bucket.wait(async {
-                bucket.abort_uploads().await?;
+                bucket.abort_uploads(is_of_export).await?;
                 for object in bucket.list("data/part-", usize::MAX).await? {
                     if is_part(&object.name) && !kept(&object.name) {
                         bucket.delete(&object.name).await?;
@@ -224,7 +224,7 @@ impl ExportPlace {
     pub async fn abort_uploads(&self) -> Result<()> {
         match self {
             Self::Folder(_) => Ok(()),
-            Self::Bucket(bucket) => bucket.abort_uploads().await.map(drop),
+            Self::Bucket(bucket) => bucket.abort_uploads(is_of_export).await.map(drop),
         }
     }
 
@@ -361,6 +361,11 @@ fn changed_files<'p>(found: &[S3Object], parts: impl Iterator<Item = &'p Part>) 
 }
 
 /// Whether a name is one that parts have.
+/// Whether an export writes an object of this name.
+fn is_of_export(name: &str) -> bool {
+    is_part(name) || [IMPORT_TABLE, MANIFEST].contains(&name)
+}
+
 fn is_part(name: &str) -> bool {
     let number = name
         .strip_prefix("data/part-")

@@ -364,12 +364,13 @@ impl Bucket {
         }
     }
 
-    /// Aborts the uploads under the prefix that have not come to their end, and gives how many there were.
+    /// Aborts the uploads under the prefix that have not come to their end and whose names there are meant, and gives how many there
+    /// were.
     ///
     /// # Errors
     ///
     /// [`TargetError`] when they cannot be listed or aborted.
-    pub async fn abort_uploads(&self) -> Result<usize> {
+    pub async fn abort_uploads(&self, is_meant: impl Fn(&str) -> bool) -> Result<usize> {
         const NAMES: [&str; 5] = [
             "Key",
             "UploadId",
@@ -394,8 +395,12 @@ impl Bucket {
                 let (Some(key), Some(id)) = (texts.get("Key"), texts.get("UploadId")) else {
                     return Err(attempt.garbled("an upload without a key or id"));
                 };
-                self.abort(&decoded(key), id).await?;
-                aborted += 1;
+                let key = decoded(key);
+                let prefix = self.inner.location.key("");
+                if key.strip_prefix(&*prefix).is_some_and(&is_meant) {
+                    self.abort(&key, id).await?;
+                    aborted += 1;
+                }
             }
             if answer.text("IsTruncated") != "true" || answer.list.is_empty() {
                 return Ok(aborted);

@@ -28,6 +28,7 @@ use crate::load::claims::{SourceStates, claims};
 use crate::load::ending::{Cancel, EndReason};
 use crate::load::failure::{Failure, OutputFile};
 use crate::load::feed::RowOutcome;
+use crate::load::files::{clear_rejects, refuse_unless};
 use crate::load::handed::{KEY, digest};
 use crate::load::prove::KeyPass;
 use crate::load::rejects::MAX_NOTED;
@@ -702,13 +703,17 @@ fn sealed(folder: &Path, name: &str) -> Result<File, FinishError> {
     }
 }
 
-/// Puts the lines of chunks into one file, in the order of the chunks. `None` without any.
+/// Puts the lines of chunks into one file, in the order of the chunks, in the place of what an earlier run put there. `None` without
+/// any.
 fn gather<'f>(
     folder: &Path,
     files: impl Iterator<Item = &'f String>,
     (which, path): (OutputFile, &Path),
 ) -> Result<Option<PathBuf>, FinishError> {
     let mut files = files.peekable();
+    if which == OutputFile::Rejects {
+        clear_rejects(path)?;
+    }
     if files.peek().is_none() {
         return Ok(None);
     }
@@ -717,6 +722,10 @@ fn gather<'f>(
         path: path.to_owned(),
         cause,
     };
+    if which == OutputFile::Archive {
+        let why = "the file exists and is not an archive";
+        refuse_unless("{\"Item\":{", why, path).map_err(unwritten)?;
+    }
     let mut options = private::options();
     let mut out = (options.write(true).create(true).truncate(true))
         .open(path)
