@@ -239,7 +239,12 @@ fn searched(
     let is_small = statements.len() <= SMALL;
     let of_rows = (catalog, &limits.observed);
     let alone = if is_small { ALONE } else { 0 };
-    for referring in seconds::tried(&best.copied, of_rows, statements, alone) {
+    let second_requests = seconds::tried(&best.copied, of_rows, statements, alone);
+    for (at, referring) in second_requests.into_iter().enumerate() {
+        // Each takes a search: where many together are better, none is tried alone.
+        if at > 1 && !setting.referring.is_empty() {
+            break;
+        }
         let mut other = setting.clone();
         other.referring = referring;
         let proposed = tried(&other);
