@@ -237,21 +237,13 @@ fn searched(
         }
     }
     let is_small = statements.len() <= SMALL;
-    let of_rows = (catalog, &limits.observed);
-    let alone = if is_small { ALONE } else { 0 };
-    let second_requests = seconds::tried(&best.copied, of_rows, statements, alone);
-    for (at, referring) in second_requests.into_iter().enumerate() {
-        // Each takes a search: where many together are better, none is tried alone.
-        if at > 1 && !setting.referring.is_empty() {
-            break;
-        }
-        let mut other = setting.clone();
-        other.referring = referring;
-        let proposed = tried(&other);
-        if proposed.is_better(&best, seconds::SAVED) {
-            (best, setting) = (proposed, other);
-        }
-    }
+    let seconds = |best: Proposal, setting: SearchSetting| {
+        let alone = if is_small { ALONE } else { 0 };
+        let of_rows = (catalog, &limits.observed);
+        let wanted = seconds::tried(&best.copied, of_rows, statements, alone);
+        with_second_requests(best, setting, wanted, &tried)
+    };
+    (best, setting) = seconds(best, setting);
     let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
     let mut tried_apart = BTreeMap::new();
     let first = best.large.clone().into_iter();
@@ -264,6 +256,10 @@ fn searched(
         if proposed.is_better(&best, SPLIT) {
             (best, setting) = (proposed, other);
         }
+    }
+    if !setting.large.is_empty() {
+        // An item without its large columns is one that a second request reads for less.
+        (best, setting) = seconds(best, setting);
     }
     if !is_small {
         return (best, tried_apart);
@@ -297,6 +293,31 @@ fn searched(
         }
     }
     (best, tried_apart)
+}
+
+/// The best of a proposal and those with these second requests, too.
+fn with_second_requests(
+    mut best: Proposal,
+    mut setting: SearchSetting,
+    wanted: Vec<Referring>,
+    tried: &dyn Fn(&SearchSetting) -> Proposal,
+) -> (Proposal, SearchSetting) {
+    let mut is_taken = false;
+    for (at, referring) in wanted.into_iter().enumerate() {
+        // Each takes a search: where many together are better, none is tried alone.
+        if at > 1 && is_taken {
+            break;
+        }
+        let mut other = setting.clone();
+        for (read, parents) in referring {
+            other.referring.entry(read).or_default().extend(parents);
+        }
+        let proposed = tried(&other);
+        if proposed.is_better(&best, seconds::SAVED) {
+            (best, setting, is_taken) = (proposed, other, true);
+        }
+    }
+    (best, setting)
 }
 
 /// What a proposal is made with.

@@ -338,6 +338,17 @@ mod tests {
     }
 
     #[test]
+    fn a_parent_whose_large_columns_are_apart_is_read_by_a_second_request() {
+        let tables = SHOP.replace("stock,", "stock, settings text longest=12000,");
+        let sql = "-- head (800/s)\nSELECT id, name FROM shops WHERE id = :id;
+            -- seen (10/s)\nSELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id;";
+        let (mapping, report) = proposed(&tables, &format!("{BOOK}\n{sql}"));
+        assert!(mapping.contains("omit: [settings]"), "{mapping}");
+        assert!(mapping.contains("seen_shops:"), "{mapping}");
+        assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
+    }
+
+    #[test]
     fn the_reference_is_named_as_the_answer_has_it() {
         let read = "SELECT o.id, o.note AS shop_id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n";
         let (_, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
