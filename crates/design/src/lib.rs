@@ -258,7 +258,7 @@ fn searched(
         }
     }
     if !setting.large.is_empty() {
-        // An item without its large columns is one that a second request reads for less.
+        // A second request costs less where the parent's item has no large columns.
         (best, setting) = seconds(best, setting);
     }
     if !is_small {
@@ -295,7 +295,7 @@ fn searched(
     (best, tried_apart)
 }
 
-/// The best of a proposal and those with these second requests, too.
+/// The better of a proposal and of the same with second requests. `wanted`: which ones to try.
 fn with_second_requests(
     mut best: Proposal,
     mut setting: SearchSetting,
@@ -329,7 +329,7 @@ struct SearchSetting {
     alone: BTreeSet<String>,
     /// Reads that are one request, without a further one for the items by their keys.
     single: BTreeSet<String>,
-    /// Parents of which a second request reads what a read selects.
+    /// For each read, the parents that it gets by a second request.
     referring: Referring,
     /// Most indexes.
     indexes: usize,
@@ -357,7 +357,7 @@ struct Proposal {
     apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
-    /// Whether a second request is not one by the keys of items.
+    /// Whether a second request is not served, or not by GetItem.
     lacks_second: bool,
     /// What was chosen from, and the choice.
     #[cfg(test)]

@@ -31,8 +31,8 @@ pub(crate) struct CopiedColumns {
 /// The parents that second requests read, by the names of the reads.
 pub(crate) type Referring = BTreeMap<String, BTreeSet<TableName>>;
 
-/// What is tried: second requests in all reads of parents of which some read has copies that may well cost more; in the place of these
-/// copies alone; and of so many of the dearest of them alone.
+/// Which second requests to try, for parents whose copies may cost more: first in all reads that select from such a parent, then in
+/// the reads that have the copies, then for each of the `most` most expensive copies alone.
 pub(crate) fn tried(
     copied: &[CopiedColumns],
     (catalog, observed): (&Catalog, &Observed),
@@ -74,7 +74,7 @@ pub(crate) fn tried(
     tried
 }
 
-/// Has a second request read what a read selects of these parents; nothing where no form of it can be read so.
+/// Leaves what a read selects of these parents to second requests. The read stays as it is if that is not possible.
 pub(crate) fn refer<'c>(
     read: &mut Read<'_, 'c>,
     catalog: &'c Catalog,
@@ -140,7 +140,7 @@ pub(crate) fn answered<'c>(
     asks
 }
 
-/// SQL with one blank where it has any.
+/// SQL with each run of white space as one blank.
 fn spaced(sql: &str) -> String {
     joined(sql.split_whitespace(), " ")
 }
@@ -176,7 +176,8 @@ fn second_name(statement: &Statement, parent: &str) -> String {
     format!("{}_{parent}", statement.name)
 }
 
-/// The reads that find the parents of other reads' rows, each by the parent's key, so often as those find rows.
+/// The second requests, as statements: each reads one parent by its key. The rate is that of the first request times the parents that
+/// it refers to.
 pub(crate) fn added(
     catalog: &Catalog,
     observed: &Observed,
