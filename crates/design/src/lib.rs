@@ -357,7 +357,7 @@ struct Proposal {
     apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
-    /// Whether a second request is not served, or not by GetItem.
+    /// Whether a second request is not served, or not by `GetItem`.
     lacks_second: bool,
     /// What was chosen from, and the choice.
     #[cfg(test)]
