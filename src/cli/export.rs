@@ -631,12 +631,7 @@ async fn items(
         stamp: source.stamp,
         now: now.to_string(),
         selection: job.items.clone(),
-        item_types: (report.item_types.iter())
-            .map(|books| ItemTypeCount {
-                item_type: books.item_type.clone(),
-                items: books.written,
-            })
-            .collect(),
+        item_types: item_counts(&report),
         items: total.written,
         item_bytes: total.bytes,
         by_chunk: false,
@@ -651,6 +646,16 @@ async fn items(
     let text = serde_json::to_vec(&kept).map_err(|error| Failure::of(&error))?;
     fs::write(&loaded, text).map_err(|error| Failure::unwritten(&loaded, &error))?;
     Ok(Loaded::All(spool, Box::new(kept)))
+}
+
+/// Items of each type.
+fn item_counts(report: &load::Report) -> Vec<ItemTypeCount> {
+    let books = report.item_types.iter();
+    let counts = books.map(|books| ItemTypeCount {
+        item_type: books.item_type.clone(),
+        items: books.written,
+    });
+    counts.collect()
 }
 
 const CHANGED: &str = "starting over: the source has changed since the unfinished export, or cannot tell whether it has";
@@ -819,8 +824,11 @@ pub(super) async fn compare(
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
     let manifest = Manifest::read(place).await?;
-    let now = manifest.now.parse().ok();
-    let making = Making::of(url, path, &manifest.selection, now, output).await?;
+    let now = manifest.now.parse().map_err(|error| {
+        Failure::failed(format!("the manifest of `{place}` has no time")).with_cause(&error)
+    })?;
+    let making = Making::of(url, path, &manifest.selection, Some(now), output).await?;
+    let (source, mapping) = (making.identity.name.clone(), making.written.hash());
     let temporary = tempfile::tempdir().map_err(|error| {
         Failure::failed("cannot make a temporary folder")
             .with_cause(&error)
@@ -849,7 +857,15 @@ pub(super) async fn compare(
     let Some(mut comparison) = compared else {
         return Ok(Outcome::Interrupted);
     };
+    let made = Manifest {
+        table: table.name.clone(),
+        mapping,
+        item_types: item_counts(&report),
+        item_bytes: report.total.bytes,
+        ..manifest.clone()
+    };
     let changed = &mut comparison.changed_parts;
+    changed.extend(manifest.untruths(&made));
     changed.extend(place.changes(&manifest).await?);
     if !place.asks_for(&table, &manifest).await? {
         changed.push(format!("{IMPORT_TABLE} is not what the mapping says"));
@@ -858,12 +874,21 @@ pub(super) async fn compare(
     changed.dedup();
     let found = report::ExportVerification {
         export: shown,
-        selection: manifest.selection.clone(),
+        exported_from: manifest.source,
+        source,
+        selection: manifest.selection,
         expected,
         rejected: report.total.rejected,
         comparison,
     };
     output.report(format, &found, report::export_verification)?;
+    if found.exported_from != found.source {
+        // The same rows may be asked for under another address.
+        output.warning(&format!(
+            "the manifest names the source {}, and the items were compared with {}",
+            found.exported_from, found.source
+        ));
+    }
     Ok(Outcome::of(
         found.comparison.is_equal() && found.rejected == 0,
     ))

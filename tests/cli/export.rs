@@ -490,6 +490,68 @@ async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
     }
 }
 
+/// Items that are equal prove nothing of what the manifest says of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_manifest_says_of_its_items_is_compared_with_them() {
+    let case = Case::new(20).await;
+    case.export("out", &[]).exits(0);
+    let manifest = case.path("out/manifest.json");
+    let honest: Value = serde_json::from_slice(&std::fs::read(&manifest).unwrap()).unwrap();
+    let forge = |changes: &[(&str, Value)]| {
+        let mut forged = honest.clone();
+        for (place, value) in changes {
+            *forged.pointer_mut(place).unwrap() = value.clone();
+        }
+        std::fs::write(&manifest, forged.to_string()).unwrap();
+        case.verify("out")
+    };
+    let more = honest["item_bytes"].as_u64().unwrap() + 1;
+    for (changes, said) in [
+        (
+            // Their sum is the same.
+            &[
+                ("/item_types/0/items", json!(4)),
+                ("/item_types/1/items", json!(19)),
+            ][..],
+            "has 4 USER, 19 EVENT by item type, and the source makes 3 USER, 20 EVENT",
+        ),
+        (
+            &[("/item_types/0/item_type", json!("EVIL"))],
+            "has 3 EVIL by item type, and the source makes 3 USER",
+        ),
+        (
+            &[("/item_bytes", json!(more))],
+            "bytes, and the source makes",
+        ),
+        (
+            &[("/mapping", json!("00"))],
+            "manifest.json is of another mapping file",
+        ),
+        (
+            &[("/table", json!("other"))],
+            "is of the table `other`, and the mapping's is `app`",
+        ),
+    ] {
+        let found = forge(changes).exits(3).json();
+        assert_eq!(found["equal"], 23, "{found:#}");
+        let changed = found["changed_parts"].as_array().unwrap();
+        assert_eq!(changed.len(), 1, "{found:#}");
+        assert!(changed[0].as_str().unwrap().contains(said), "{found:#}");
+    }
+    forge(&[("/now", json!("soon"))])
+        .exits(1)
+        .says("has no time");
+    // A replica has the same rows under another address: said, and no difference.
+    let elsewhere = forge(&[("/source", json!("sqlite:/elsewhere.db"))]).exits(0);
+    elsewhere.says("the manifest names the source sqlite:/elsewhere.db");
+    assert_eq!(elsewhere.json()["exported_from"], "sqlite:/elsewhere.db");
+    // So are rows that were counted in the place of others.
+    let listed = json!([{ "item_type": "USER", "items": 0 }, honest["item_types"][0], honest["item_types"][1]]);
+    let found = forge(&[("/item_types", listed)]).exits(3).json();
+    let changed = found["changed_parts"].to_string();
+    assert!(changed.contains("has 0 USER by item type"), "{changed}");
+}
+
 /// Reading has ended, the parts have not: what was read counts only while the source and what makes items are as they were.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_that_ends_before_its_parts_goes_on_only_with_what_the_source_still_makes() {

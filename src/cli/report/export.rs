@@ -13,6 +13,10 @@ use crate::target::parts::{
 pub(in crate::cli) struct ExportVerification {
     /// The folder of the export.
     pub(in crate::cli) export: String,
+    /// The source that the manifest names.
+    pub(in crate::cli) exported_from: String,
+    /// The source with which it was compared.
+    pub(in crate::cli) source: String,
     /// The item types that were exported; empty: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(in crate::cli) selection: Vec<String>,

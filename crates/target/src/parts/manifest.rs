@@ -134,6 +134,46 @@ impl Manifest {
         move |name| has_any || names.contains(name)
     }
 
+    /// In what it does not say what is so. `made`: what a manifest of the items that the source makes says.
+    pub fn untruths(&self, made: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.mapping != made.mapping {
+            found.push(format!(
+                "{MANIFEST} is of another mapping file, or of other values of its environment variables"
+            ));
+        }
+        if self.table != made.table {
+            let (told, table) = (&self.table, &made.table);
+            found.push(format!(
+                "{MANIFEST} is of the table `{told}`, and the mapping's is `{table}`"
+            ));
+        }
+        let beyond = |of: &Self, other: &Self| -> Vec<String> {
+            let types = of.item_types.iter();
+            let beyond = types.filter(|one| !other.item_types.contains(one));
+            beyond
+                .map(|one| format!("{} {}", one.items, one.item_type))
+                .collect()
+        };
+        let (told, makes) = (beyond(self, made), beyond(made, self));
+        if !(told.is_empty() && makes.is_empty()) {
+            let [told, makes] = [told, makes].map(|types| match types.as_slice() {
+                [] => "no others".to_owned(),
+                types => types.join(", "),
+            });
+            found.push(format!(
+                "{MANIFEST} has {told} by item type, and the source makes {makes}"
+            ));
+        }
+        if self.item_bytes != made.item_bytes {
+            let (told, made) = (self.item_bytes, made.item_bytes);
+            found.push(format!(
+                "{MANIFEST} has items of {told} bytes, and the source makes {made}"
+            ));
+        }
+        found
+    }
+
     /// In what it does not agree with itself: parts that were not planned, that no import reads or that are listed twice, and sums.
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
