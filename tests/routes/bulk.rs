@@ -170,6 +170,24 @@ async fn items_that_are_refused_come_back_with_the_keys_of_their_rows_and_what_w
     }
 }
 
+/// A line that names no item is counted all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_with_more_lines_than_dynamodb_counts_is_told() {
+    let Some(case) = with_table("bulk-unsaid", 20).await else {
+        return;
+    };
+    let ran = case.route("bulk", &["--format", "json"]).exits(3);
+    ran.says("DynamoDB tells of 0 refused items, and its reports have 1 line about one");
+    let report = ran.json();
+    assert_eq!(report["operation"]["failed_items"], 0);
+    let reports = &report["reports"];
+    assert_eq!(
+        (&reports["errors"], &reports["unread"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(report["verification"]["total"]["equal"], 23);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operation_that_fails_is_told_with_its_reason() {
     let Some(case) = with_table("bulk-failed", 100).await else {

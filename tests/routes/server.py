@@ -181,6 +181,8 @@ def load(operation):
         time.sleep(0.3)
         return end(operation, "CANCELLED", "UserCancelled", "the operation was cancelled on request")
     errors, conditions = [], []
+    if "unsaid" in fault:
+        errors.append({"key": "planted", "line": 7})
     for key in keys(source["S3Bucket"], source.get("S3KeyPrefix", "")):
         blob = s3("GET", source["S3Bucket"], key)
         operation["ProcessedInputBytes"] += len(blob)

@@ -199,6 +199,14 @@ impl RouteReport {
         self.operation.failed_items.unwrap_or_default()
     }
 
+    /// Refused items as the reports have them; an import has no reports.
+    fn reported(&self) -> u64 {
+        match self.route {
+            ServiceLoad::Import => self.errors(),
+            ServiceLoad::Bulk => self.reports.errors,
+        }
+    }
+
     /// What does not add up.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.verification.warnings.clone();
@@ -217,6 +225,18 @@ impl RouteReport {
         {
             warnings.push(format!(
                 "the export has {items} items, and DynamoDB has processed {processed}: the comparison names those that are missing"
+            ));
+        }
+        if self.reported() != self.errors() {
+            let told = self
+                .operation
+                .failed_items
+                .map(|items| counted(items, "refused item"));
+            warnings.push(format!(
+                "DynamoDB tells of {}, and its reports have {}: look into {}",
+                told.as_deref().unwrap_or("no number of refused items"),
+                counted_as(self.reported(), "line about one", "lines about such"),
+                self.reports.place
             ));
         }
         if self.reports.unread > 0 {
@@ -255,9 +275,12 @@ impl RouteReport {
             VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
             VerifyOutcome::Different => false,
         };
-        let is_whole = self.rejected == 0 && verification.total.rejected == 0 && self.errors() == 0;
+        let is_whole = self.rejected == 0 && verification.total.rejected == 0;
+        let is_refused = self.errors() + self.reported() > 0;
         let is_completed = self.operation.status == RouteStatus::Completed;
-        Ok(Outcome::of(is_well && is_whole && is_completed))
+        Ok(Outcome::of(
+            is_well && is_whole && !is_refused && is_completed,
+        ))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a bulk operation reports of items that it did not write.
 //!
 //! DynamoDB writes the reports as objects below a prefix. Of a line this takes the item, wherever in it that stands: the first
-//! value that has the table's key attributes in DynamoDB JSON. Lines without one are counted, and said.
+//! value that has the table's key attributes in DynamoDB JSON. Lines without one are counted like the others, and said.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -23,11 +23,11 @@ const MOST_TEXT: usize = 500;
 pub(super) struct Reports {
     /// Where they are.
     pub(super) place: String,
-    /// Items that were refused for an error of their own.
+    /// Lines of items that were refused for an error of their own.
     pub(super) errors: u64,
-    /// Items whose condition was not met: one of their keys was there.
+    /// Lines of items whose condition was not met: one of their keys was there.
     pub(super) condition_failures: u64,
-    /// Lines in which no item was found, or that are not JSON.
+    /// Of all these, lines in which no item was found, or that are not JSON.
     pub(super) unread: u64,
     /// Reports that were not read to their end: they are damaged, or longer than [`MOST_BYTES`].
     pub(super) cut: u64,
@@ -93,29 +93,29 @@ impl Reports {
         if line.is_empty() {
             return;
         }
-        let Ok(line) = serde_json::from_slice::<Value>(line) else {
-            self.unread += 1;
-            return;
-        };
+        let line: Value = serde_json::from_slice(line).unwrap_or_default();
         let is_condition = is_condition || says_condition(&line, table);
+        let (counted, code, otherwise) = if is_condition {
+            (
+                &mut self.condition_failures,
+                ReportedCode::Exists,
+                "an item of its key is in the table, and was left as it is",
+            )
+        } else {
+            (
+                &mut self.errors,
+                ReportedCode::Refused,
+                "DynamoDB refused the item",
+            )
+        };
+        *counted += 1;
         let Some(item) = item(&line, table) else {
-            // The first line of a report, or the manifest beside it, may tell of the report itself.
-            self.unread += u64::from(line.get("Item").is_some() || text(&line).is_some());
+            self.unread += 1;
             return;
         };
         let keys = table
             .key()
             .filter_map(|key| Some((key.name.to_string(), item.get(&*key.name)?.clone())));
-        let (code, otherwise) = if is_condition {
-            self.condition_failures += 1;
-            (
-                ReportedCode::Exists,
-                "an item of its key is in the table, and was left as it is",
-            )
-        } else {
-            self.errors += 1;
-            (ReportedCode::Refused, "DynamoDB refused the item")
-        };
         let message = text(&line)
             .unwrap_or(otherwise)
             .chars()
@@ -257,9 +257,10 @@ mod tests {
             &table(),
         );
         reports.take(b"{not", false, &table());
+        reports.take(br#"{"line":8}"#, false, &table());
         assert_eq!(
             (reports.errors, reports.condition_failures, reports.unread),
-            (1, 1, 2)
+            (4, 1, 3)
         );
         let refused = reports.of(r#"{"SK":{"S":"1"},"PK":{"S":"a"}}"#).unwrap();
         assert_eq!(
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(read(text.as_bytes(), whole), (9, 0, 0));
         assert_eq!(read(text.as_bytes(), whole - 1), (8, 0, 1));
         assert_eq!(read(text.as_bytes(), whole / 3), (3, 0, 1));
-        assert_eq!(read(b"\xff\n{not\n\n", whole), (0, 2, 0));
+        assert_eq!(read(b"\xff\n{not\n\n", whole), (2, 2, 0));
         // A stored block of a gzip file that ends behind it.
         let length = u16::try_from(text.len()).unwrap();
         let mut packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\0".to_vec();
