@@ -3,9 +3,10 @@
 use std::process::Stdio;
 
 use dynafold::load::state;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Case, dynamodb};
+use crate::support::sqlite::settled;
 use crate::support::wait::comes;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,12 +74,26 @@ async fn items_that_an_import_refuses_come_back_with_the_keys_of_their_rows() {
     case.run("verify", &["--target", "dynamodb"]).exits(0);
 }
 
+/// A route that was killed behind the beginning of its import, which has ended.
 #[cfg(unix)]
-#[tokio::test(flavor = "multi_thread")]
-async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
-    let Some(case) = Case::new("import-killed", 1_000, 10).await else {
-        return;
+async fn with_import(name: &str) -> Option<Case> {
+    let case = Case::new(name, 20, 10).await?;
+    settled(&case.source.file());
+    killed(&case);
+    let saved: Value =
+        serde_json::from_slice(&std::fs::read(case.path(".dynafold/m.route")).unwrap()).unwrap();
+    let has_ended = || {
+        let import = json!({ "ImportArn": saved["arn"] });
+        let import = dynamodb(&case.url, "DescribeImport", &import);
+        import["ImportTableDescription"]["ImportStatus"] == "COMPLETED"
     };
+    assert!(comes(std::time::Duration::from_mins(1), has_ended));
+    Some(case)
+}
+
+/// Kills a route once it knows its import.
+#[cfg(unix)]
+fn killed(case: &Case) {
     let mut command = case.route_command("import", &[]);
     let mut child = command
         .stdout(Stdio::null())
@@ -90,6 +105,60 @@ async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
     assert!(comes(std::time::Duration::from_mins(1), has_arn));
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_was_deleted_after_its_import_is_told_at_once() {
+    let Some(case) = with_import("import-gone").await else {
+        return;
+    };
+    dynamodb(
+        &case.url,
+        "DeleteTable",
+        &json!({ "TableName": case.table }),
+    );
+    let begun = std::time::Instant::now();
+    let ran = case.route("import", &[]).exits(1);
+    ran.says("and it was deleted since");
+    ran.says("start the same command again");
+    assert!(begun.elapsed() < std::time::Duration::from_mins(1));
+    // As its help says.
+    case.route("import", &[]).exits(0);
+    assert_eq!(case.count(), 23);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_set_on_a_table_that_has_taken_the_name_of_an_imported_one() {
+    let Some(case) = with_import("import-replaced").await else {
+        return;
+    };
+    let name = json!({ "TableName": case.table });
+    dynamodb(&case.url, "DeleteTable", &name);
+    let other = json!({
+        "TableName": case.table, "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{ "AttributeName": "PK", "AttributeType": "S" }, { "AttributeName": "SK", "AttributeType": "S" }],
+        "KeySchema": [{ "AttributeName": "PK", "KeyType": "HASH" }, { "AttributeName": "SK", "KeyType": "RANGE" }],
+    });
+    dynamodb(&case.url, "CreateTable", &other);
+    let ran = case.route("import", &[]).exits(1);
+    ran.says("another table has its name: nothing was set on that");
+    let ttl = dynamodb(&case.url, "DescribeTimeToLive", &name);
+    assert_eq!(ttl["TimeToLiveDescription"]["TimeToLiveStatus"], "DISABLED");
+    case.route("import", &[])
+        .exits(1)
+        .says("exists, and ImportTable makes a new one");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
+    let Some(case) = Case::new("import-killed", 1_000, 10).await else {
+        return;
+    };
+    killed(&case);
+    let saved = case.path(".dynafold/m.route");
     let ran = case.route("import", &[]).exits(0);
     ran.says("an earlier run has started the operation");
     ran.says("going on with the complete export");

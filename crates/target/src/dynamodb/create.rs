@@ -28,10 +28,10 @@ impl Dynamodb {
             members.insert("TableName".to_owned(), json!(table.name));
         }
         match self.control::<IgnoredAny>(&action, &request).await {
-            Ok(_) => self.wait(&table.name).await?,
+            Ok(_) => self.wait(&table.name, true).await?,
             // Another run was quicker, or the answer to our first attempt was lost.
             Err(error) if error.code == "ResourceInUseException" => {
-                self.wait(&table.name).await?;
+                self.wait(&table.name, true).await?;
                 self.same_or_refuse(table).await?;
             }
             Err(error) => return Err(error),
@@ -55,15 +55,20 @@ impl Dynamodb {
         Ok(())
     }
 
-    /// Waits until the table and all its indexes are ACTIVE.
-    pub(super) async fn wait(&self, name: &str) -> Result<()> {
+    /// Waits until the table and all its indexes are ACTIVE. `is_new`: just made, it may not be visible yet.
+    pub(super) async fn wait(&self, name: &str, is_new: bool) -> Result<()> {
         let begun = Instant::now();
         let mut pause = LOOK.0;
         loop {
             let found = self.describe_raw(name).await?;
             match &found {
                 Some(found) if found.is_active() => return Ok(()),
-                // Just made, it may not be visible yet.
+                None if !is_new => {
+                    let action = self.action("DescribeTable", name);
+                    let message = "the table was deleted meanwhile";
+                    let (kind, code) = (TargetErrorKind::TableMissing, "ResourceNotFoundException");
+                    return Err(action.error(kind, ErrorClass::Fatal, code, message));
+                }
                 _ if begun.elapsed() < PATIENCE => {}
                 _ => {
                     let status = found.map_or_else(String::new, |found| found.table_status);
@@ -346,7 +351,7 @@ impl Dynamodb {
         let request = json!({ "TableName": name, "ReplicaUpdates": [create] });
         let asked: Result<IgnoredAny> = self.control(&action, &request).await;
         asked.map_err(|error| error.code)?;
-        self.wait(name).await.map_err(|error| error.code)
+        self.wait(name, false).await.map_err(|error| error.code)
     }
 
     async fn tags(

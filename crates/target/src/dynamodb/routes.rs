@@ -92,6 +92,20 @@ pub struct RouteProgress {
     pub failure: Option<(String, String)>,
     /// Where an import logs the first errors.
     pub log_group: Option<String>,
+    /// DynamoDB's id of the table that an import has made.
+    #[serde(skip)]
+    pub table_id: Option<String>,
+}
+
+/// What has become of the table that an import has made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportedTable {
+    /// It is there, as far as the service gives ids.
+    There,
+    /// There is no table of its name.
+    Gone,
+    /// Another one has its name.
+    Replaced,
 }
 
 /// The description of an import or of a bulk operation: each has the members with its own names.
@@ -104,6 +118,7 @@ struct Description {
     processed_size_bytes: Option<u64>,
     imported_item_count: Option<u64>,
     cloud_watch_log_group_arn: Option<String>,
+    table_id: Option<String>,
     bulk_operation_arn: Option<String>,
     bulk_operation_status: Option<String>,
     failed_item_count: Option<u64>,
@@ -130,6 +145,7 @@ impl Description {
             total_bytes: self.total_input_bytes,
             failure,
             log_group: self.cloud_watch_log_group_arn,
+            table_id: self.table_id,
         })
     }
 }
@@ -221,6 +237,22 @@ impl TableRoutes {
         description.progress().ok_or_else(incomplete)
     }
 
+    /// What has become of the table that an import has made.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when the service cannot be asked.
+    pub async fn imported(&self, import: &RouteProgress, table: &str) -> Result<ImportedTable> {
+        let Some(found) = self.dynamodb.describe_raw(table).await? else {
+            return Ok(ImportedTable::Gone);
+        };
+        let ids = found.table_id.zip(import.table_id.as_ref());
+        Ok(match ids {
+            Some((found, made)) if found != *made => ImportedTable::Replaced,
+            _ => ImportedTable::There,
+        })
+    }
+
     /// Sets what an import does not set: stream, deletion protection, table class, warm throughput, tags, TTL,
     /// point-in-time recovery and replicas. Returns the settings that the table does not show afterwards, with the service's
     /// error code where it refused one.
@@ -230,7 +262,7 @@ impl TableRoutes {
     /// [`crate::TargetError`] when the table cannot be described, its TTL cannot be set, or the service cannot be asked. A
     /// setting that it refuses is no error.
     pub async fn complete(&self, table: &Table) -> Result<Vec<Difference>> {
-        self.dynamodb.wait(&table.name).await?;
+        self.dynamodb.wait(&table.name, false).await?;
         let wanted = create_table_input(table);
         // A setting that the table has already is refused too: `complete` reports only those that it does not have.
         let mut refused = Vec::new();
@@ -247,7 +279,7 @@ impl TableRoutes {
             let action = self.dynamodb.action("UpdateTable", &table.name);
             let request = json!({ "TableName": table.name, member: value });
             match self.dynamodb.control::<Value>(&action, &request).await {
-                Ok(_) => self.dynamodb.wait(&table.name).await?,
+                Ok(_) => self.dynamodb.wait(&table.name, false).await?,
                 Err(error) => refused.push((setting, refusal(error)?)),
             }
         }

@@ -26,7 +26,7 @@ use crate::load::{self, Cancel, LoadOptions};
 use crate::target::parts::{Compression, ExportPlace, ItemLines, Manifest, PlaceContents};
 use crate::target::s3::S3Location;
 use crate::target::{
-    RouteProgress, RouteStatus, ServiceLoad, ServiceOptions, TableRoutes, TargetSpec,
+    ImportedTable, RouteProgress, RouteStatus, ServiceLoad, ServiceOptions, TableRoutes, TargetSpec,
 };
 
 /// Where S3 is, for those who name another endpoint for DynamoDB.
@@ -385,20 +385,40 @@ impl<'j> OpenRoute<'j> {
         operation: &Operation<'_>,
         table: &Table,
     ) -> Result<Vec<String>, Failure> {
-        let refused_items = progress.failed_items.is_some_and(|failed| failed > 0);
-        if matches!(
+        let has_failed = matches!(
             progress.status,
             RouteStatus::Failed | RouteStatus::Cancelled
-        ) {
-            // An import whose items were refused has "failed", with all others in the table.
-            let is_there = self.routes.target().describe(&table.name).await?.is_some();
-            if !(self.job.route.kind == ServiceLoad::Import && refused_items && is_there) {
-                operation.forget()?;
-                return Err(operation.failed(progress, is_there));
-            }
-        }
+        );
         if self.job.route.kind == ServiceLoad::Bulk {
+            if has_failed {
+                operation.forget()?;
+                return Err(operation.failed(progress, true));
+            }
             return Ok(Vec::new());
+        }
+        let made = self.routes.imported(progress, &table.name).await?;
+        let is_there = made == ImportedTable::There;
+        // An import whose items were refused has "failed", with all others in the table.
+        let refused_items = progress.failed_items.is_some_and(|failed| failed > 0);
+        if has_failed && !(refused_items && is_there) {
+            operation.forget()?;
+            return Err(operation.failed(progress, is_there));
+        }
+        let (what, help) = match made {
+            ImportedTable::There => ("", ""),
+            ImportedTable::Gone => (
+                "it was deleted since",
+                "start the same command again: it imports the export once more",
+            ),
+            ImportedTable::Replaced => (
+                "it was deleted since, and another table has its name: nothing was set on that",
+                "if nobody needs that table, delete it and start the same command again; else name another table in the mapping, and another prefix",
+            ),
+        };
+        if !is_there {
+            operation.forget()?;
+            let message = format!("the import has made the table `{}`, and {what}", table.name);
+            return Err(Failure::failed(message).with_code("route").with_help(help));
         }
         let differences = self.routes.complete(table).await?;
         Ok(differences.iter().map(ToString::to_string).collect())
