@@ -490,6 +490,23 @@ async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_without_items_says_that_there_is_nothing_to_import() {
+    let case = Case::new(1).await;
+    case.source
+        .run("DELETE FROM events; DELETE FROM users")
+        .await;
+    let ran = case.export("out", &[]).exits(0);
+    assert!(ran.stdout.contains("0 items in 0 parts"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("there is nothing to import"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("aws dynamodb"), "{}", ran.stdout);
+    assert_eq!(case.verify("out").exits(0).json()["equal"], 0);
+}
+
 /// Items that are equal prove nothing of what the manifest says of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_manifest_says_of_its_items_is_compared_with_them() {

@@ -166,6 +166,34 @@ async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
     assert!(!saved.exists());
 }
 
+/// DynamoDB finds no object, and the import would fail however often it is started.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_without_items_is_not_imported() {
+    let Some(case) = Case::new("import-nothing", 1, 10).await else {
+        return;
+    };
+    case.source
+        .run("DELETE FROM events; DELETE FROM users")
+        .await;
+    settled(&case.source.file());
+    for _ in 0..2 {
+        let ran = case.route("import", &[]).exits(1);
+        ran.says("no row makes an item: there is nothing to load");
+        ran.says("`dynafold migrate` without --route makes an empty table");
+    }
+    assert!(!case.path(".dynafold/m.route").exists());
+    // As its help says.
+    case.run("migrate", &["--target", "dynamodb"]).exits(0);
+    assert_eq!(case.count(), 0);
+    case.route("bulk", &[])
+        .exits(1)
+        .says("holds another export");
+    let route = format!("bulk:{}", case.place("again"));
+    case.run("migrate", &["--target", "dynamodb", "--route", &route])
+        .exits(1)
+        .says("there is nothing to load");
+}
+
 /// `ImportTable` would read it too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_complete_export_with_an_object_that_is_of_none_is_not_imported() {

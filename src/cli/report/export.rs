@@ -46,6 +46,11 @@ pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String
     if manifest.lines == ItemLines::Plain {
         return whole;
     }
+    if manifest.items == 0 {
+        return format!(
+            "{whole}\nthere is nothing to import; `dynafold migrate` makes an empty table"
+        );
+    }
     let import = |file: &str, source: &str| {
         let input = shell_word(&format!("file://{file}"));
         format!("aws dynamodb import-table --cli-input-json {input} --s3-bucket-source {source}")

@@ -103,6 +103,18 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
         model,
         rejected,
     } = exported;
+    if manifest.items == 0 {
+        let message = format!(
+            "no row makes an item: there is nothing to load from `{}`",
+            open.place
+        );
+        return Err(Failure::failed(message)
+            .with_code("route")
+            .with_help(match job.route.kind {
+                ServiceLoad::Import => "`dynafold migrate` without --route makes an empty table",
+                ServiceLoad::Bulk => "`dynafold verify` compares the table with the source",
+            }));
+    }
     let saved = open.saved(saved, &manifest)?;
     if saved.arn.is_none() {
         open.agree(&manifest, &table)?;
