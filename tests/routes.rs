@@ -247,6 +247,18 @@ impl Case {
         s3(&self.url, "GET", &format!("/{}/{key}", self.bucket), b"")
     }
 
+    /// Runs a command as another account, which may use the bucket. ministack takes a key of twelve digits for the account.
+    fn elsewhere(&self, mut command: Command) -> Ran {
+        let policy = serde_json::json!({ "Version": "2012-10-17", "Statement": [{
+            "Effect": "Allow", "Principal": "*", "Action": "s3:*",
+            "Resource": [format!("arn:aws:s3:::{}", self.bucket), format!("arn:aws:s3:::{}/*", self.bucket)],
+        }] });
+        let path = format!("/{}?policy=", self.bucket);
+        s3(&self.url, "PUT", &path, policy.to_string().as_bytes());
+        command.env("AWS_ACCESS_KEY_ID", "222233334444");
+        run(command.env("AWS_SECRET_ACCESS_KEY", "test"))
+    }
+
     fn put(&self, key: &str, body: &[u8]) {
         s3(&self.url, "PUT", &format!("/{}/{key}", self.bucket), body);
     }

@@ -248,6 +248,30 @@ async fn an_interrupted_run_leaves_the_operation_and_one_that_is_cancelled_is_to
     assert!(!saved.exists());
 }
 
+/// What is kept of a load in one account says nothing of a table of the same name in another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_into_a_table_of_another_account_is_not_gone_on_with() {
+    let Some(case) = with_table("bulk-account", 20).await else {
+        return;
+    };
+    settled(&case.source.file());
+    case.route("bulk", &[]).exits(0);
+    let table = ["--target", "dynamodb", "--items", "USER"];
+    case.elsewhere(case.command("migrate", &table)).exits(0);
+    let saved = case.path(".dynafold/m.route");
+    let ended = std::fs::read_to_string(&saved).unwrap();
+    // As if it were under way.
+    let begun = ended.replace("\"is_complete\":true", "\"is_complete\":false");
+    assert_ne!(ended, begun);
+    std::fs::write(&saved, begun).unwrap();
+    let refused = case.elsewhere(case.route_command("bulk", &[])).exits(1);
+    refused.says("another load of this mapping may be under way");
+    refused.says("account 000000000000");
+    std::fs::write(&saved, ended).unwrap();
+    let other = case.elsewhere(case.route_command("bulk", &[]));
+    assert!(!other.stderr.contains("this load has ended"), "{other:?}");
+}
+
 /// A run was killed before it heard of its operation; the next may not start one, and must not forget it either.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
@@ -286,6 +310,8 @@ async fn an_operation_that_may_have_begun_is_forgotten_by_no_later_run() {
     case.run("migrate", &["--target", "dynamodb", "--route", &route])
         .exits(1)
         .says("another load of this mapping may be under way");
+    // And nothing was read for it.
+    assert_eq!(case.keys("again"), Vec::<String>::new());
     assert_eq!(killed(), first);
     dynamodb(
         &case.url,

@@ -166,6 +166,18 @@ async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
     assert!(!saved.exists());
 }
 
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_of_another_account_is_told_as_one() {
+    let Some(case) = with_import("import-account").await else {
+        return;
+    };
+    case.elsewhere(case.route_command("import", &[]))
+        .exits(1)
+        .says("the operation was begun in the AWS account 000000000000");
+    case.route("import", &[]).exits(0);
+}
+
 /// DynamoDB finds no object, and the import would fail however often it is started.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_without_items_is_not_imported() {

@@ -38,7 +38,9 @@ pub use batch::{Action, Batch, BatchEntry};
 pub use batcher::Batcher;
 pub use compare::{Difference, DifferenceWeight, compare};
 pub use connect::connect;
-pub use dynamodb::{ImportedTable, RouteProgress, RouteStatus, ServiceLoad, TableRoutes};
+pub use dynamodb::{
+    ImportedTable, RouteProgress, RouteStatus, ServiceLoad, TableRoutes, account_of,
+};
 pub use error::{ErrorClass, TargetError, TargetErrorKind, Throttle};
 pub use spec::{ServiceOptions, SpecError, TargetSpec};
 

@@ -15,7 +15,7 @@ mod write;
 
 pub(crate) use classify::is_skew;
 pub(super) use client::{made_up_credentials, open, service};
-pub use routes::{ImportedTable, RouteProgress, RouteStatus, ServiceLoad, TableRoutes};
+pub use routes::{ImportedTable, RouteProgress, RouteStatus, ServiceLoad, TableRoutes, account_of};
 pub(super) use wording::without_values;
 
 use async_trait::async_trait;

@@ -237,6 +237,16 @@ impl TableRoutes {
         description.progress().ok_or_else(incomplete)
     }
 
+    /// The AWS account of a table; `None` where there is no such table, or its ARN names none.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::TargetError`] when the service cannot be asked.
+    pub async fn account(&self, table: &str) -> Result<Option<String>> {
+        let found = self.dynamodb.describe_raw(table).await?;
+        Ok(found.and_then(|found| account_of(&found.table_arn).map(str::to_owned)))
+    }
+
     /// What has become of the table that an import has made.
     ///
     /// # Errors
@@ -295,6 +305,12 @@ impl TableRoutes {
         self.dynamodb.set_ttl(table).await?;
         Ok(self.dynamodb.complete(table, refused).await)
     }
+}
+
+/// The AWS account that an ARN names.
+pub fn account_of(arn: &str) -> Option<&str> {
+    let account = arn.split(':').nth(4);
+    account.filter(|account| !account.is_empty())
 }
 
 /// The code with which the service refuses a setting; what else has failed is an error. An endpoint may not know a setting

@@ -23,6 +23,8 @@ use crate::cli::{Outcome, mapping, prices, selection, target};
 use crate::dynamodb::Table;
 use crate::load::state::{self, StateError};
 use crate::load::{self, Cancel, LoadOptions};
+use crate::mapping::model::Model;
+use crate::source::Source;
 use crate::target::parts::{Compression, ExportPlace, ItemLines, Manifest, PlaceContents};
 use crate::target::s3::S3Location;
 use crate::target::{
@@ -95,7 +97,9 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     let cancel = stop_on_signals();
     let saved = SavedRoute::read(&job.saved)?;
     let table = Box::pin(open.check(saved.as_ref(), output)).await?;
-    let Some(exported) = Box::pin(open.export(saved.as_ref(), &cancel, output)).await? else {
+    let account = open.account(&table).await?;
+    let exporting = open.export(saved.as_ref(), account.as_deref(), &cancel, output);
+    let Some(exported) = Box::pin(exporting).await? else {
         return Ok(Outcome::Interrupted);
     };
     let CompleteExport {
@@ -115,7 +119,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
                 ServiceLoad::Bulk => "`dynafold verify` compares the table with the source",
             }));
     }
-    let saved = open.saved(saved, &manifest)?;
+    let saved = open.saved(saved, account.as_deref(), &manifest)?;
     if saved.arn.is_none() {
         open.agree(&manifest, &table)?;
     }
@@ -229,6 +233,20 @@ impl<'j> OpenRoute<'j> {
         Ok(table)
     }
 
+    /// The account of the table that a bulk operation writes to. An import's is known once it has begun: its ARN has it.
+    async fn account(&self, table: &Table) -> Result<Option<String>, Failure> {
+        Ok(match self.job.route.kind {
+            ServiceLoad::Bulk => self.routes.account(&table.name).await?,
+            ServiceLoad::Import => None,
+        })
+    }
+
+    /// What is to be kept of this route.
+    fn fresh(&self, account: Option<&str>, manifest: &Manifest) -> SavedRoute {
+        let target = self.routes.target().place();
+        SavedRoute::of(self.job, &self.place, (&target, account), manifest)
+    }
+
     /// How items are written.
     fn lines(&self, table: &Table) -> ItemLines {
         match self.job.route.kind {
@@ -243,72 +261,27 @@ impl<'j> OpenRoute<'j> {
     async fn export(
         &self,
         saved: Option<&SavedRoute>,
+        account: Option<&str>,
         cancel: &Cancel,
         output: &OutputStreams,
     ) -> Result<Option<CompleteExport>, Failure> {
         let job = self.job;
-        let (mut source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
+        let (source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
         let written = file.written().hash();
         let model = Arc::new(selection::item_types(
             file.into_model(output)?,
             &job.arguments.items,
         )?);
-        let lines = self.lines(&model.table);
         let unfinished = export::unfinished(
             &self.place,
             &job.arguments.mapping,
             job.arguments.spool.as_deref(),
         );
         if self.place.contents().await? == PlaceContents::Export {
+            let manifest = self
+                .resumed(source, &model, &written, saved, account)
+                .await?;
             export::clear_unfinished(&unfinished)?;
-            let manifest = Manifest::read(&self.place).await?;
-            source.begin(&model.scans()).await?;
-            let identity = stamped(source.identity().await?, &model);
-            let is_same = manifest.mapping == written
-                && manifest.source == identity.name
-                && manifest.selection == job.arguments.items
-                && manifest.lines == lines
-                && job
-                    .arguments
-                    .now
-                    .is_none_or(|now| manifest.now == now.to_string());
-            let this = SavedRoute::of(job, &self.place, &self.routes.target().place(), &manifest);
-            let saved = saved.filter(|saved| saved.is_of(&this));
-            // What DynamoDB loads already is waited for.
-            let begun = saved.is_some_and(SavedRoute::begun);
-            let is_current = begun || manifest.stamp.is_none() || manifest.stamp == identity.stamp;
-            let mut help = "name another prefix, or delete the objects of this one".to_owned();
-            let message = if !is_same || job.arguments.fresh {
-                Some(format!("`{}` holds another export", self.place))
-            } else if saved.is_some_and(|saved| saved.is_complete) {
-                help = format!(
-                    "compare the table with the source by `dynafold verify`; for another load name another prefix, or delete `{}` to load this export once more",
-                    job.saved.display()
-                );
-                Some(format!(
-                    "this load has ended: all items of the export in `{}` were loaded into the table `{}`",
-                    self.place, manifest.table
-                ))
-            } else if is_current {
-                None
-            } else {
-                Some(format!(
-                    "the source has changed since the export in `{}` was made, and no load of it is under way",
-                    self.place
-                ))
-            };
-            if let Some(message) = message {
-                return Err(Failure::failed(message).with_code("route").with_help(help));
-            }
-            let changes = self.place.changes(&manifest).await?;
-            if let Some(first) = changes.first().filter(|_| !begun) {
-                let message = format!(
-                    "the export in `{}` is not as it was written: {first}",
-                    self.place
-                );
-                return Err(Failure::failed(message)
-                    .with_help("name another prefix, or delete the objects of this one"));
-            }
             output.note(&format!(
                 "going on with the complete export in {}, of {}",
                 self.place, manifest.now
@@ -320,12 +293,16 @@ impl<'j> OpenRoute<'j> {
             }));
         }
         drop(source);
+        // An operation begins with a complete export: that of this one is elsewhere.
+        if let Some(other) = saved.filter(|saved| saved.begun()) {
+            return Err(other.under_way(&job.saved));
+        }
         let export = ExportJob {
             mapping: job.arguments.mapping.clone(),
             source: job.source.clone(),
             place: self.place.clone(),
             unfinished,
-            lines,
+            lines: self.lines(&model.table),
             compression: Compression::Gzip,
             now: job.arguments.now,
             items: job.arguments.items.clone(),
@@ -341,13 +318,80 @@ impl<'j> OpenRoute<'j> {
         )
     }
 
-    /// What is kept of this route; anew where what is kept is of another export.
-    fn saved(&self, saved: Option<SavedRoute>, manifest: &Manifest) -> Result<SavedRoute, Failure> {
-        let place = self.routes.target().place();
-        let fresh = SavedRoute::of(self.job, &self.place, &place, manifest);
+    /// The manifest of the export that an earlier run has written, unless it is not to be loaded.
+    async fn resumed(
+        &self,
+        mut source: Box<dyn Source>,
+        model: &Model,
+        written: &str,
+        saved: Option<&SavedRoute>,
+        account: Option<&str>,
+    ) -> Result<Manifest, Failure> {
+        let job = self.job;
+        let manifest = Manifest::read(&self.place).await?;
+        let this = self.fresh(account, &manifest);
+        let own = saved.filter(|saved| saved.is_of(&this));
+        if let Some(other) = saved.filter(|saved| own.is_none() && saved.begun()) {
+            return Err(other.under_way(&job.saved));
+        }
+        source.begin(&model.scans()).await?;
+        let identity = stamped(source.identity().await?, model);
+        let is_same = manifest.mapping == written
+            && manifest.source == identity.name
+            && manifest.selection == job.arguments.items
+            && manifest.lines == self.lines(&model.table)
+            && job
+                .arguments
+                .now
+                .is_none_or(|now| manifest.now == now.to_string());
+        // What DynamoDB loads already is waited for.
+        let begun = own.is_some_and(SavedRoute::begun);
+        let is_current = begun || manifest.stamp.is_none() || manifest.stamp == identity.stamp;
+        let mut help = "name another prefix, or delete the objects of this one".to_owned();
+        let message = if !is_same || job.arguments.fresh {
+            Some(format!("`{}` holds another export", self.place))
+        } else if own.is_some_and(|saved| saved.is_complete) {
+            help = format!(
+                "compare the table with the source by `dynafold verify`; for another load name another prefix, or delete `{}` to load this export once more",
+                job.saved.display()
+            );
+            Some(format!(
+                "this load has ended: all items of the export in `{}` were loaded into the table `{}`",
+                self.place, manifest.table
+            ))
+        } else if is_current {
+            None
+        } else {
+            Some(format!(
+                "the source has changed since the export in `{}` was made, and no load of it is under way",
+                self.place
+            ))
+        };
+        if let Some(message) = message {
+            return Err(Failure::failed(message).with_code("route").with_help(help));
+        }
+        let changes = self.place.changes(&manifest).await?;
+        if let Some(first) = changes.first().filter(|_| !begun) {
+            let message = format!(
+                "the export in `{}` is not as it was written: {first}",
+                self.place
+            );
+            return Err(Failure::failed(message)
+                .with_help("name another prefix, or delete the objects of this one"));
+        }
+        Ok(manifest)
+    }
+
+    /// What is kept of this route; anew where what is kept is of another, which is not under way.
+    fn saved(
+        &self,
+        saved: Option<SavedRoute>,
+        account: Option<&str>,
+        manifest: &Manifest,
+    ) -> Result<SavedRoute, Failure> {
+        let fresh = self.fresh(account, manifest);
         match saved {
             Some(saved) if saved.is_of(&fresh) && !saved.is_complete => Ok(saved),
-            Some(saved) if saved.begun() => Err(saved.under_way(&self.job.saved)),
             _ => fresh.write(&self.job.saved).map(|()| fresh),
         }
     }

@@ -17,7 +17,7 @@ use crate::dynamodb::Table;
 use crate::load::Cancel;
 use crate::target::parts::{ExportPlace, Manifest, import_table};
 use crate::target::{
-    ErrorClass, RouteProgress, RouteStatus, ServiceLoad, TargetError, TargetErrorKind,
+    ErrorClass, RouteProgress, RouteStatus, ServiceLoad, TargetError, TargetErrorKind, account_of,
 };
 
 /// Between two looks: at first, and at most.
@@ -129,7 +129,7 @@ impl<'r> Operation<'r> {
                 Err(error)
                     if matches!(error.class, ErrorClass::Transient | ErrorClass::Throttle)
                         && reached.elapsed() < PATIENCE => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(self.unseen(error)),
             }
             if is_ending {
                 sleep(pause).await;
@@ -154,6 +154,21 @@ impl<'r> Operation<'r> {
             .routes
             .describe(load, &self.table, &self.arn)
             .await
+    }
+
+    /// Why it cannot be looked at: the credentials may be of another account than those that began it.
+    fn unseen(&self, error: TargetError) -> Failure {
+        use TargetErrorKind::{AccessDenied, Other, Refused, TableMissing};
+        let is_answer = matches!(error.kind, AccessDenied | Other | Refused | TableMissing);
+        let failure = Failure::from(error);
+        let Some(account) = account_of(&self.arn).filter(|_| is_answer) else {
+            return failure;
+        };
+        let help = failure.help.clone().map(|help| format!("; or {help}"));
+        failure.with_help(format!(
+            "the operation was begun in the AWS account {account}: start the same command again with credentials of that account{}",
+            help.unwrap_or_default()
+        ))
     }
 
     /// Why the wait for it ends.

@@ -32,17 +32,17 @@ pub(super) struct SavedRoute {
 /// What to do where it is not known whether an operation is under way.
 pub(super) fn look(path: &Path) -> String {
     format!(
-        "look whether an operation is under way (`aws dynamodb list-imports`, `list-bulk-operations`); if none is, delete `{}`",
+        "look whether an operation is under way in that account and region (`aws dynamodb list-imports`, `list-bulk-operations`); if none is, delete `{}`",
         path.display()
     )
 }
 
 impl SavedRoute {
-    /// A route that is to begin.
+    /// A route that is to begin. `account`: of AWS, where the table that is loaded tells it.
     pub(super) fn of(
         job: &RouteJob,
         place: &ExportPlace,
-        target: &str,
+        (target, account): (&str, Option<&str>),
         manifest: &Manifest,
     ) -> Self {
         let kind = match job.route.kind {
@@ -51,9 +51,11 @@ impl SavedRoute {
         };
         let parts = manifest.parts.iter().map(|part| part.sha256.as_str());
         let parts = hash(parts.collect::<String>().as_bytes());
+        let account = account.map(|account| format!(", account {account}"));
         let of = format!(
-            "{kind} of {place} ({parts}) into {} at {target}",
-            manifest.table
+            "{kind} of {place} ({parts}) into {} at {target}{}",
+            manifest.table,
+            account.unwrap_or_default()
         );
         let token = hash(format!("{of} {}", Timestamp::now()).as_bytes());
         Self {
