@@ -742,7 +742,14 @@ async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
     says(&refused, "is not empty", "new or empty place");
     assert_eq!(case.files("book").len(), 3);
     // Nor are files of others beside an export that was interrupted.
-    for file in ["notes.txt", "data/readings.csv", "data/old/part-00000.json"] {
+    for file in [
+        "notes.txt",
+        "data/readings.csv",
+        "data/old/part-00000.json",
+        "data/part-00000.json/mine",
+        "data/part-00000.json.bak",
+        "data/part-00000.txt",
+    ] {
         let to = format!("beside-{}", file.len());
         interrupted(&name(&to, "unfinished"));
         std::fs::create_dir_all(name(&to, file).parent().unwrap()).unwrap();

@@ -299,6 +299,28 @@ async fn an_export_that_goes_on_with_other_compression_starts_over() {
     );
 }
 
+/// What an import would read too is refused before a part is uploaded.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_of_no_export_is_found_before_an_export_goes_on() {
+    let Some(case) = Case::new("shut", 20, 10).await else {
+        return;
+    };
+    settled(&case.source.file());
+    case.shut();
+    case.export("x", &[]).exits(1);
+    case.open();
+    // As the console makes a folder.
+    for stray in ["x/data/", "x/data/part-00000.json/more"] {
+        case.put(stray, b"");
+        let ran = case.export("x", &[]).exits(1);
+        ran.says("which does not belong to an export");
+        assert!(!ran.stderr.contains("going on"), "{}", ran.stderr);
+        let path = format!("/{}/{stray}", case.bucket);
+        super::s3(&case.url, "DELETE", &path, b"");
+    }
+    case.export("x", &[]).exits(0);
+}
+
 /// An export that has begun on another machine, and what it finds of this one when it comes to its parts.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_others_wrote_since_an_export_began_is_not_written_over() {

@@ -78,7 +78,7 @@ impl ExportPlace {
         }
         let further: &[&str] = match self {
             Self::Folder(_) => &IN_FOLDER,
-            Self::Bucket(_) => &["data/"],
+            Self::Bucket(_) => &[],
         };
         // The last file before the manifest is of an export, too.
         let is_own = |name: &str| is_part(name) || name == IMPORT_TABLE || further.contains(&name);
@@ -332,8 +332,14 @@ fn names_in(folder: &Path, under: &str) -> Result<Vec<String>> {
     let names = || -> io::Result<_> {
         let entries = if_there(std::fs::read_dir(&path))?.into_iter().flatten();
         let names = entries.map(|entry| {
-            let name = entry?.file_name();
-            Ok(format!("{under}{}", name.to_string_lossy()))
+            let entry = entry?;
+            // No part is a folder.
+            let is_folder = !under.is_empty() && entry.path().is_dir();
+            let end = if is_folder { "/" } else { "" };
+            Ok(format!(
+                "{under}{}{end}",
+                entry.file_name().to_string_lossy()
+            ))
         });
         names.collect()
     };
@@ -360,18 +366,27 @@ fn changed_files<'p>(found: &[S3Object], parts: impl Iterator<Item = &'p Part>) 
     changes
 }
 
-/// Whether a name is one that parts have.
 /// Whether an export writes an object of this name.
 fn is_of_export(name: &str) -> bool {
     is_part(name) || [IMPORT_TABLE, MANIFEST].contains(&name)
 }
 
+/// Whether a name is one that parts have.
 fn is_part(name: &str) -> bool {
+    const ENDINGS: [&str; 6] = [
+        "json",
+        "json.gz",
+        "json.zst",
+        "ndjson",
+        "ndjson.gz",
+        "ndjson.zst",
+    ];
     let number = name
         .strip_prefix("data/part-")
         .and_then(|rest| rest.split_once('.'));
-    number.is_some_and(|(number, _)| {
-        number.len() == 5 && number.bytes().all(|byte| byte.is_ascii_digit())
+    number.is_some_and(|(number, ending)| {
+        let is_number = number.len() == 5 && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number && ENDINGS.contains(&ending)
     })
 }
 
