@@ -42,7 +42,10 @@ Examples:
 
 It writes no table. Equal keys are refused before the first item is written, because an import overwrites them in silence.
 An export that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
-#[command(mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol")))]
+#[command(
+    mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol")),
+    mut_arg("max_rejects", |arg| arg.help("Export without the rows that make no item, if they are at most N; they are in the rejects file"))
+)]
 pub(super) struct Export {
     /// The mapping file
     mapping: PathBuf,
