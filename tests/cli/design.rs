@@ -1585,6 +1585,7 @@ async fn parents_that_change_all_the_time_are_read_by_second_requests() {
     let compared = dynafold(&compared).exits(0).json();
     let served = &compared[0]["reads"][0]["served"];
     assert_eq!(served["fetches"], 1, "{compared:#}");
+    let cost = &compared[0]["usd_month"];
     // The mapping serves the workload already.
     let old = proposal.path("design.yaml");
     let workload = proposal.path("workload.sql");
@@ -1597,6 +1598,13 @@ async fn parents_that_change_all_the_time_are_read_by_second_requests() {
     ];
     let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
     assert_eq!(told.stdout, mapping);
+    assert!(told.stderr.contains("the table, by key"), "{}", told.stderr);
+    let new = proposal.path("updated.yaml");
+    let written = ["--update", &old, "-o", &new, "--format", "json"];
+    let told = dynafold(&[&update[..], &written].concat()).exits(0).json();
+    assert_eq!(told["after"]["usd_month"], *cost, "{told:#}");
+    let of_reads = told["after"]["reads"].as_array().unwrap();
+    assert_eq!(of_reads.len(), 3, "{told:#}");
 }
 
 /// A state that few rows are in, beside a parameter.

@@ -177,8 +177,8 @@ pub(crate) struct Referred {
 }
 
 impl Referred {
-    /// Whether a read needs one of the columns besides, to find, sort or leave out rows: then its copy stays.
-    fn is_held(&self, ask: &Ask<'_>) -> bool {
+    /// Whether a read also finds, sorts or leaves out rows by one of the columns: then its copy stays.
+    fn is_compared(&self, ask: &Ask<'_>) -> bool {
         let is_it = |path: &Path| {
             *path.steps == *std::slice::from_ref(&self.step) && self.columns.contains(&path.column)
         };
@@ -371,7 +371,9 @@ pub(crate) fn referring<'c>(
         Ok(with_decided(reading, asks))
     });
     let mut asks = asks.flatten().unwrap_or_default();
-    asks.retain(|ask| !ask.referred.is_empty() && !ask.referred.iter().any(|one| one.is_held(ask)));
+    asks.retain(|ask| {
+        !ask.referred.is_empty() && !ask.referred.iter().any(|one| one.is_compared(ask))
+    });
     asks
 }
 

@@ -25,9 +25,10 @@ use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
+use crate::said_values;
+use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::Values;
-use crate::{said_values, seconds};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -132,13 +133,8 @@ pub fn price<S: Borrow<Statement>>(
     let facts = Facts { catalog, observed };
     let priced = Priced { facts, model };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    let statements: Vec<&Statement> = statements.iter().map(Borrow::borrow).collect();
-    let further = seconds::of_model(model, catalog, observed, &statements);
-    let (seconds, statements): (Vec<&Statement>, Vec<&Statement>) = statements
-        .into_iter()
-        .chain(&further)
-        .partition(|one| one.second_of.is_some());
     for statement in statements {
+        let statement: &Statement = statement.borrow();
         let rate = statement.rate.unwrap_or(1.0);
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
@@ -174,10 +170,9 @@ pub fn price<S: Borrow<Statement>>(
         let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
-            for second in &seconds {
-                if second.second_of.as_ref() == Some(&statement.name) {
-                    priced.add_second(&mut request, second, second.rate.unwrap_or(1.0) / rate);
-                }
+            let two = TwoRequests::of_model(model, (catalog, observed), statement);
+            for second in two.iter().flat_map(|two| &two.seconds) {
+                priced.add_second(&mut request, second);
             }
             let units = request.units * rate * MONTH;
             request.usd_month = prices.reads(units).unwrap_or_default();
@@ -216,17 +211,16 @@ impl<'d> Priced<'d> {
         self.model.passes.get(item.pass).map(|pass| &pass.scan)
     }
 
-    /// Adds a second request, which finds so many rows.
-    fn add_second(&self, request: &mut PricedRequest, second: &Statement, rows: f64) {
+    /// Adds a second request.
+    fn add_second(&self, request: &mut PricedRequest, second: &SecondRequest) {
         let mut patterns = self.model.patterns.iter();
-        let Some(pattern) = patterns.find(|pattern| *pattern.name == *second.name) else {
+        let Some(pattern) = patterns.find(|pattern| *pattern.name == *second.statement.name) else {
             return;
         };
-        let rows = if rows.is_finite() { rows } else { 0.0 };
-        let each = self.read(pattern, second);
-        request.units += rows * each.units;
+        let each = self.read(pattern, &second.statement);
+        request.units += second.parents * each.units;
         // Half a unit reads 4 KB.
-        let (_, batches) = fetched(rows, each.units * 2.0 * 4_096.0);
+        let (_, batches) = fetched(second.parents, each.units * 2.0 * 4_096.0);
         request.requests += whole(rounded(batches));
         request.fetches += whole(rounded(batches));
     }

@@ -5,6 +5,7 @@ use dynafold_format::{float, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
 use dynafold_sql::{Comparator, Constant, identifier};
 
+use crate::SHORT;
 use crate::ask::{Ask, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::Path;
@@ -169,6 +170,18 @@ impl Facts<'_> {
         let parent = keys.find(|key| key.columns == [column.name.clone()]);
         let parent = parent.and_then(|key| self.catalog.table(&key.references));
         parent.map_or_else(|| rows(at).sqrt(), rows)
+    }
+
+    /// The share of a table's rows that have the most frequent value of a column.
+    pub(crate) fn most_frequent(&self, path: &Path, table: &Table) -> f64 {
+        let mean = 1.0 / self.distinct(path, table);
+        let found = path.find(table, self.catalog);
+        let sample = found.and_then(|(table, column)| self.sample(table, column));
+        // Of few rows a share says little.
+        let sample = sample.filter(|one| one.most > 0 && float(one.present) > SHORT);
+        sample.map_or(mean, |sample| {
+            mean.max(float(sample.most) / float(sample.present))
+        })
     }
 
     /// Whether a new row with these values meets a condition: 1 or 0; where they do not say it, the share of rows that do.

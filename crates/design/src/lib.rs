@@ -63,7 +63,8 @@ use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,
 };
-use seconds::{CopiedColumns, Referring};
+pub use seconds::second_requests;
+use seconds::{CopiedColumns, Referring, SecondRequest};
 use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
@@ -401,11 +402,12 @@ fn proposal(
     let mut catalog = with_signed(catalog, &limits.signed);
     let by_join = add_references(&mut catalog, statements, &limits.observed);
     let is_guessed = statements.iter().all(|one| one.guessed.is_some());
-    let (statements, not_guessed) = with_rows(&catalog, statements, &limits.observed);
+    let (workload, not_guessed) = with_rows(&catalog, statements, &limits.observed);
     let of_rows = catalog;
-    let seconds = seconds::added(&of_rows, &limits.observed, &statements, &setting.referring);
-    let mut statements = statements;
-    statements.extend(&seconds);
+    let by_two = seconds::two_requests((&of_rows, &limits.observed), &workload, &setting.referring);
+    let seconds: Vec<&SecondRequest> = by_two.iter().flat_map(|read| &read.seconds).collect();
+    let mut statements = workload.clone();
+    statements.extend(seconds.iter().map(|second| &second.statement));
     statements.sort_by(|a, b| a.name.cmp(&b.name));
     let (figures, catalog) = Figures::of(&of_rows, &limits.observed, &statements);
     let catalog = &catalog;
@@ -416,12 +418,8 @@ fn proposal(
         written,
     } = understood(catalog, &limits.observed, &figures, &statements);
     for read in &mut reads {
-        let name = &read.statement.name;
-        let is_referring = seconds
-            .iter()
-            .any(|one| one.second_of.as_ref() == Some(name));
-        if let Some(parents) = setting.referring.get(name).filter(|_| is_referring) {
-            seconds::refer(read, catalog, &limits.observed, parents);
+        if let Some(two) = by_two.iter().find(|two| two.name == read.statement.name) {
+            read.asks.clone_from(&two.asks);
         }
     }
     figures.add_writes(&mut writes);
@@ -557,7 +555,7 @@ fn proposal(
     let observed = &limits.observed;
     let (priced, sizes, fault) = match modelled(&mapping, &|_| None, &of_rows, &described) {
         Ok((model, sizes, _)) => {
-            let priced = price("", &of_rows, &model, &statements, prices, observed);
+            let priced = price("", &of_rows, &model, &workload, prices, observed);
             (priced, sizes, None)
         }
         Err(why) => (PricedMapping::default(), Vec::new(), Some(why)),
@@ -589,6 +587,7 @@ fn proposal(
         slots: &slots,
         placed: &placed,
         found: &found,
+        seconds: &seconds,
         projected: &projected,
         priced: &priced,
         sizes: &sizes,
@@ -605,14 +604,13 @@ fn proposal(
         by_join,
     };
     // A second request reads whole items by their keys.
-    let mut seconds = placed
-        .iter()
-        .filter(|one| one.statement.second_of.is_some());
-    let lacks_second = unserved.iter().any(|one| one.0.second_of.is_some())
-        || !seconds.all(|one| {
-            let is_index = slots.get(&one.structure).is_some_and(|slot| *slot > 0);
-            !is_index && report::has_whole_key(&material, one)
-        });
+    let served = placed.iter().filter(|one| {
+        let is_index = slots.get(&one.structure).is_some_and(|slot| *slot > 0);
+        material.second(one.statement).is_some()
+            && !is_index
+            && report::has_whole_key(&material, one)
+    });
+    let lacks_second = served.count() < seconds.len();
     let (warnings, traps::Found { large, copied }) = traps::traps(&material);
     let report = report::report(&material, warnings, fault);
     let design = Design {

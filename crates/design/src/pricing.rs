@@ -158,17 +158,8 @@ impl Pricing<'_> {
 
     /// The share of a part's items that have the most frequent partition key value.
     pub(crate) fn most_frequent(&self, part: &Part<'_>) -> f64 {
-        let facts = self.facts;
-        let shares = part.partition.iter().map(|key| {
-            let mean = 1.0 / facts.distinct(&key.path, part.table);
-            let found = key.path.find(part.table, facts.catalog);
-            let sample = found.and_then(|(table, column)| facts.sample(table, column));
-            // Of few rows a share says little.
-            let sample = sample.filter(|one| one.most > 0 && float(one.present) > SHORT);
-            sample.map_or(mean, |sample| {
-                mean.max(float(sample.most) / float(sample.present))
-            })
-        });
+        let keys = part.partition.iter();
+        let shares = keys.map(|key| self.facts.most_frequent(&key.path, part.table));
         shares.product::<f64>().min(1.0)
     }
 

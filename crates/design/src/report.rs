@@ -17,6 +17,7 @@ use crate::facts::{rows, significant};
 use crate::names::MappingNames;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
+use crate::seconds::SecondRequest;
 use crate::splits::Splits;
 use crate::structure::Structure;
 use crate::workload::Statement;
@@ -417,6 +418,8 @@ pub(crate) struct Material<'m, 'c> {
     pub(crate) placed: &'m [Placed<'m, 'c>],
     /// What finds the rows of writes.
     pub(crate) found: &'m [Placed<'m, 'c>],
+    /// What is placed besides the reads of the workload.
+    pub(crate) seconds: &'m [&'m SecondRequest],
     pub(crate) projected: &'m Projected,
     /// What the mapping costs.
     pub(crate) priced: &'m PricedMapping,
@@ -433,6 +436,14 @@ pub(crate) struct Material<'m, 'c> {
     pub(crate) by_join: Vec<String>,
 }
 
+impl<'m> Material<'m, '_> {
+    /// The second request that a statement is.
+    pub(crate) fn second(&self, statement: &Statement) -> Option<&'m SecondRequest> {
+        let mut seconds = self.seconds.iter().copied();
+        seconds.find(|second| second.statement.name == statement.name)
+    }
+}
+
 pub(crate) fn report(
     material: &Material<'_, '_>,
     warnings: Vec<Warning>,
@@ -446,10 +457,8 @@ pub(crate) fn report(
         all: priced.usd_month,
     };
     // Second requests are told with the first ones.
-    let served = material
-        .placed
-        .iter()
-        .filter(|one| one.statement.second_of.is_none());
+    let placed = material.placed.iter();
+    let served = placed.filter(|one| material.second(one.statement).is_none());
     let mut reads: Vec<ReadReport> = served.map(|one| read_report(material, one)).collect();
     for (statement, why) in material.unserved {
         reads.push(ReadReport {

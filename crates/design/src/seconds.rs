@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{float, joined};
+use dynafold_format::{float, free_name, joined};
 use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{identifier, table_reference};
 
-use crate::Read;
 use crate::ask::{Ask, Referred, referring};
 use crate::facts::Facts;
 use crate::observed::Observed;
@@ -74,160 +73,183 @@ pub(crate) fn tried(
     tried
 }
 
-/// Leaves what a read selects of these parents to second requests. The read stays as it is if that is not possible.
-pub(crate) fn refer<'c>(
-    read: &mut Read<'_, 'c>,
-    catalog: &'c Catalog,
-    observed: &Observed,
-    parents: &BTreeSet<TableName>,
-) {
-    let mut asks = referring(&read.statement.sql, catalog, observed, parents);
-    for ask in &mut asks {
-        let named = ask.referred.iter().map(|parent| {
-            let table = &parent.step.table.name;
-            let columns = parent.step.columns.iter().map(|column| {
-                let mut outputs = ask.outputs.iter();
-                let output = outputs.find(|(path, _)| *path == Path::own(column));
-                output.map_or(column.as_str(), |(_, name)| name)
-            });
-            let columns = joined(columns, ", ");
-            format!(
-                "{table} by {columns} ({})",
-                second_name(read.statement, table)
-            )
-        });
-        let named = joined(named, ", and of ");
-        ask.note(format!(
-            "two requests in a row: the second one reads the rows of {named}"
-        ));
-    }
-    if !asks.is_empty() {
-        read.asks = asks;
-    }
+/// A read by two requests in a row.
+pub(crate) struct TwoRequests<'c> {
+    /// The read's name.
+    pub(crate) name: String,
+    /// What the first request asks.
+    pub(crate) asks: Vec<Ask<'c>>,
+    /// The second ones: one for each parent.
+    pub(crate) seconds: Vec<SecondRequest>,
 }
 
-/// How a mapping answers a statement by access patterns for two requests; nothing where it does not.
-pub(crate) fn answered<'c>(
-    model: &Model,
-    catalog: &'c Catalog,
-    observed: &Observed,
-    statement: &Statement,
-) -> Vec<Ask<'c>> {
-    let parents = parents(model, catalog, statement);
-    if parents.is_empty() {
-        return Vec::new();
-    }
-    let seconds = added(
-        catalog,
-        observed,
-        &[statement],
-        &Referring::from([(statement.name.clone(), parents.clone())]),
-    );
-    let is_asked = |name: &str, sql: &str| {
-        let mut patterns = model.patterns.iter().filter(|one| *one.name == *name);
-        patterns.any(|one| {
-            one.sql
-                .as_deref()
-                .is_some_and(|own| spaced(own) == spaced(sql))
-        })
-    };
-    let mut asks = referring(&statement.sql, catalog, observed, &parents);
-    let are_asked = !seconds.is_empty() && seconds.iter().all(|one| is_asked(&one.name, &one.sql));
-    asks.retain(|ask| {
-        let mut said = std::iter::once(&ask.sql).chain(&ask.unsorted);
-        are_asked && said.any(|sql| is_asked(&statement.name, sql))
-    });
-    asks
+/// A read of one parent by its key, which stands in the answer of a first request.
+pub(crate) struct SecondRequest {
+    /// At the rate of the first request times the parents that an answer refers to.
+    pub(crate) statement: Statement,
+    /// About how many parents an answer refers to, each counted once.
+    pub(crate) parents: f64,
+    /// How many of these reads are of the most frequent parent, a second.
+    pub(crate) most_frequent: f64,
 }
 
-/// SQL with each run of white space as one blank.
-fn spaced(sql: &str) -> String {
-    joined(sql.split_whitespace(), " ")
-}
-
-/// The second requests that the access patterns of a mapping are for.
-pub(crate) fn of_model(
-    model: &Model,
-    catalog: &Catalog,
-    observed: &Observed,
-    statements: &[&Statement],
-) -> Vec<Statement> {
-    let wanted = statements.iter().filter_map(|statement| {
-        let is_answered = !answered(model, catalog, observed, statement).is_empty();
-        is_answered.then(|| (statement.name.clone(), parents(model, catalog, statement)))
-    });
-    added(catalog, observed, statements, &wanted.collect())
-}
-
-/// The parents that an access pattern reads for a statement, by its name.
-fn parents(model: &Model, catalog: &Catalog, statement: &Statement) -> BTreeSet<TableName> {
-    let is_read = |table: &&Table| {
-        let name = second_name(statement, &table.name.name);
-        model.patterns.iter().any(|pattern| *pattern.name == *name)
-    };
-    let parents = catalog.tables.iter().filter(is_read);
-    parents.map(|table| table.name.clone()).collect()
-}
-
-/// What a second request is called.
-fn second_name(statement: &Statement, parent: &str) -> String {
-    let is_plain = |sign: char| sign.is_alphanumeric() || sign == '-';
-    let parent = parent.replace(|sign| !is_plain(sign), "_");
-    format!("{}_{parent}", statement.name)
-}
-
-/// The second requests, as statements: each reads one parent by its key. The rate is that of the first request times the parents that
-/// it refers to.
-pub(crate) fn added(
-    catalog: &Catalog,
-    observed: &Observed,
-    statements: &[&Statement],
-    wanted: &Referring,
-) -> Vec<Statement> {
-    let facts = Facts { catalog, observed };
-    let mut found = Vec::new();
-    for statement in statements {
-        let Some(parents) = wanted.get(&statement.name) else {
-            continue;
-        };
-        let asks = referring(&statement.sql, catalog, observed, parents);
-        let Some(ask) = asks.first() else { continue };
-        let own = ask.referred.iter().filter_map(|parent| {
+impl<'c> TwoRequests<'c> {
+    /// Leaves what a read selects of these parents to second requests; `None` where that is not possible. `named` gives the name of
+    /// one by what it is called after the read and its parent, and by its SQL.
+    fn new(
+        statement: &Statement,
+        (catalog, observed): (&'c Catalog, &Observed),
+        parents: &BTreeSet<TableName>,
+        named: &mut dyn FnMut(&str, &str) -> Option<String>,
+    ) -> Option<Self> {
+        let mut asks = referring(&statement.sql, catalog, observed, parents);
+        let facts = Facts { catalog, observed };
+        let ask = asks.first()?;
+        let seconds = ask.referred.iter().map(|parent| {
             let table = catalog.table(&parent.step.table)?;
             let key = &parent.step.referenced;
             let further = parent.columns.iter().filter(|one| !key.contains(one));
-            Some(Statement {
-                name: second_name(statement, &table.name.name),
-                rate: Some(Pricing::rate(statement) * found_parents(facts, ask, parent)),
+            let sql = by_key(catalog, table, key, further);
+            let (parents, most_frequent) = found_parents(facts, ask, parent);
+            let rate = Pricing::rate(statement);
+            let statement = Statement {
+                name: named(&second_name(statement, table), &sql)?,
+                rate: Some(rate * parents),
                 about: format!("the second request of {}", statement.name),
-                sql: by_key(catalog, table, key, further),
-                second_of: Some(statement.name.clone()),
-                ..(*statement).clone()
+                sql,
+                ..statement.clone()
+            };
+            Some(SecondRequest {
+                statement,
+                parents,
+                most_frequent: rate * most_frequent,
             })
         });
-        let own: Vec<Statement> = own.collect();
-        let mut names: Vec<&String> = statements.iter().map(|one| &one.name).collect();
-        names.extend(found.iter().chain(&own).map(|one: &Statement| &one.name));
-        let is_new = names.iter().collect::<BTreeSet<_>>().len() == names.len();
-        if is_new && own.len() == ask.referred.len() {
-            found.extend(own);
+        let seconds: Vec<SecondRequest> = seconds.collect::<Option<_>>()?;
+        for ask in &mut asks {
+            let notes = ask.referred.iter().zip(&seconds).map(|(parent, second)| {
+                let references = parent.step.columns.iter().map(|column| {
+                    let mut outputs = ask.outputs.iter();
+                    let output = outputs.find(|(path, _)| *path == Path::own(column));
+                    output.map_or(column.as_str(), |(_, name)| name)
+                });
+                format!(
+                    "two requests in a row: the answer has {} instead of the columns of {}, which the application then reads with the access pattern {}",
+                    joined(references, " and "),
+                    catalog.display_name(&parent.step.table),
+                    second.statement.name
+                )
+            });
+            for note in notes.collect::<Vec<_>>() {
+                ask.note(note);
+            }
         }
+        let name = statement.name.clone();
+        Some(Self {
+            name,
+            asks,
+            seconds,
+        })
     }
-    found
+
+    /// How a mapping answers a statement by access patterns for two requests; `None` where it does not.
+    pub(crate) fn of_model(
+        model: &Model,
+        of_rows: (&'c Catalog, &Observed),
+        statement: &Statement,
+    ) -> Option<Self> {
+        let catalog = of_rows.0;
+        // A number follows a name that was taken.
+        let named = |name: &str, is_it: &dyn Fn(&str) -> bool| {
+            let mut patterns = model.patterns.iter();
+            let found = patterns.find(|pattern| {
+                let sql = pattern.sql.as_deref();
+                pattern.name.starts_with(name) && sql.is_some_and(|sql| is_it(&spaced(sql)))
+            });
+            found.map(|pattern| pattern.name.to_string())
+        };
+        let is_read = |table: &&Table| {
+            let from = format!(" FROM {} WHERE ", table_reference(catalog, &table.name));
+            named(&second_name(statement, table), &|sql| sql.contains(&from)).is_some()
+        };
+        let parents = catalog.tables.iter().filter(is_read);
+        let parents = parents.map(|table| table.name.clone()).collect();
+        let mut found = Self::new(statement, of_rows, &parents, &mut |name, sql| {
+            named(name, &|own| own == spaced(sql))
+        })?;
+        let mut patterns = model.patterns.iter();
+        let first = patterns.find(|pattern| *pattern.name == *statement.name)?;
+        let first = spaced(first.sql.as_deref()?);
+        found.asks.retain(|ask| {
+            let mut said = std::iter::once(&ask.sql).chain(&ask.unsorted);
+            said.any(|sql| spaced(sql) == first)
+        });
+        (!found.asks.is_empty()).then_some(found)
+    }
 }
 
-/// About how many parents the rows of an answer refer to, each counted once.
-fn found_parents(facts: Facts<'_>, ask: &Ask<'_>, parent: &Referred) -> f64 {
-    let rows = facts.answered(ask) * float(ask.requests);
-    let distinct = parent.step.columns.iter().map(|column| {
-        let path = Path::own(column);
-        if ask.has_equal(&path) {
-            1.0
-        } else {
-            facts.distinct(&path, ask.root)
-        }
+/// The reads that get these parents by second requests, each of which has a name that nothing else has.
+pub(crate) fn two_requests<'c>(
+    of_rows: (&'c Catalog, &Observed),
+    statements: &[&Statement],
+    wanted: &Referring,
+) -> Vec<TwoRequests<'c>> {
+    let names = statements.iter().map(|one| one.name.clone());
+    let mut taken: BTreeSet<String> = names.collect();
+    let reads = statements.iter().filter_map(|statement| {
+        let parents = wanted.get(&statement.name)?;
+        TwoRequests::new(statement, of_rows, parents, &mut |name, _| {
+            let name = free_name(name, &|name| taken.contains(name));
+            taken.insert(name.clone());
+            Some(name)
+        })
     });
-    rows.min(distinct.product())
+    reads.collect()
+}
+
+/// The access patterns of a mapping that are second requests of these reads.
+pub fn second_requests(
+    model: &Model,
+    catalog: &Catalog,
+    observed: &Observed,
+    statements: &[Statement],
+) -> BTreeSet<String> {
+    let reads = statements
+        .iter()
+        .filter_map(|one| TwoRequests::of_model(model, (catalog, observed), one));
+    let seconds = reads.flat_map(|read| read.seconds);
+    seconds.map(|second| second.statement.name).collect()
+}
+
+/// SQL with each run of white space as one blank, without a semicolon.
+pub(crate) fn spaced(sql: &str) -> String {
+    let sql = sql.trim().trim_end_matches(';');
+    joined(sql.split_whitespace(), " ")
+}
+
+/// What a second request is called where the name is free.
+fn second_name(statement: &Statement, parent: &Table) -> String {
+    let is_plain = |sign: char| sign.is_alphanumeric() || sign == '-';
+    let parent = parent.name.name.replace(|sign| !is_plain(sign), "_");
+    format!("{}_{parent}", statement.name)
+}
+
+/// About how many parents the rows of an answer refer to, each counted once, and how often the most frequent one is among them.
+fn found_parents(facts: Facts<'_>, ask: &Ask<'_>, parent: &Referred) -> (f64, f64) {
+    let references = parent.step.columns.iter().map(|column| Path::own(column));
+    let references: Vec<Path> = references.collect();
+    let is_given = |path: &Path| ask.has_equal(path);
+    let mut rows = facts.answered(ask) * float(ask.requests);
+    let distinct = references.iter().filter(|path| !is_given(path));
+    let distinct = distinct.map(|path| facts.distinct(path, ask.root));
+    let parents = rows.min(distinct.product());
+    if references.iter().all(is_given) {
+        rows = parents;
+    }
+    let most = references
+        .iter()
+        .map(|path| facts.most_frequent(path, ask.root));
+    (parents, (rows * most.product::<f64>()).min(1.0))
 }
 
 /// The query of columns of the row with this key.
@@ -263,20 +285,26 @@ fn by_key<'a>(
 #[cfg(test)]
 mod tests {
     use dynafold_dynamodb::price::{Prices, SHIPPED};
+    use dynafold_relational::catalog::{Catalog, TableName};
 
     use crate::traps::tests::schema;
-    use crate::{Report, design, workload};
+    use crate::{Design, Limits, Report, design, workload};
 
     const SHOP: &str = "shops 40: id, name text distinct=40, stock, code text unique
         orders 4000: id, shop_id @shops distinct=40 most=120, note text distinct=800 most=5";
 
     fn proposed(tables: &str, sql: &str) -> (String, Report) {
         let (catalog, limits) = schema(tables);
+        let found = designed((&catalog, &limits), sql);
+        (found.mapping, found.report)
+    }
+
+    fn designed((catalog, limits): (&Catalog, &Limits), sql: &str) -> Design {
         let statements = workload::read(sql, catalog.dbms).unwrap();
         let prices = Prices::read(SHIPPED, None).unwrap();
-        let found = design(&catalog, &statements, &prices, &limits);
+        let found = design(catalog, &statements, &prices, limits);
         assert!(found.report.serves_all(), "{:#?}", found.report);
-        (found.mapping, found.report)
+        found
     }
 
     /// The units of a statement that writes.
@@ -304,7 +332,8 @@ mod tests {
             let served = read.served.as_ref().unwrap();
             assert_eq!((served.requests, served.fetches), (2, 1));
             let notes = served.notes.concat();
-            assert!(notes.contains("shops by shop_id (seen_shops)"), "{notes}");
+            let said = "the answer has shop_id instead of the columns of shops, which the application then reads with the access pattern seen_shops";
+            assert!(notes.contains(said), "{notes}");
         }
     }
 
@@ -339,6 +368,113 @@ mod tests {
     }
 
     #[test]
+    fn a_second_request_whose_name_is_taken_gets_another_one() {
+        let read =
+            "SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id";
+        let other = "-- seen_shops (1/s)\nSELECT id FROM orders WHERE note = :n";
+        let sql = format!("{BOOK}\n-- seen (10/s)\n{read};\n{other};");
+        let (mapping, report) = proposed(SHOP, &sql);
+        assert!(mapping.contains("seen_shops_2:"), "{mapping}");
+        assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
+        let fetches = |at: usize| report.reads[at].served.as_ref().unwrap().fetches;
+        assert_eq!((fetches(0), fetches(1)), (1, 0), "{report:#?}");
+    }
+
+    /// Orders of a shop and a depot, both of which change all the time.
+    const DEPOTS: &str = "y_z 40: id, stock
+        z 40: id, stock
+        orders 4000: id, shop @y_z distinct=40 most=120, depot @z distinct=40 most=120";
+    const BOTH: &str = "-- book (100/s)\nUPDATE y_z SET stock = stock - 1 WHERE id = :id;
+        -- move (100/s)\nUPDATE z SET stock = stock - 1 WHERE id = :id;";
+
+    #[test]
+    fn second_requests_of_two_reads_have_different_names() {
+        let sql = format!(
+            "{BOTH}
+            -- x (10/s)\nSELECT o.id, s.stock FROM orders o JOIN y_z s ON s.id = o.shop WHERE o.id = :id;
+            -- x_y (10/s)\nSELECT o.id, d.stock FROM orders o JOIN z d ON d.id = o.depot WHERE o.id = :id;"
+        );
+        let (mapping, report) = proposed(DEPOTS, &sql);
+        assert!(mapping.contains("x_y_z:"), "{mapping}");
+        assert!(mapping.contains("x_y_z_2:"), "{mapping}");
+        for read in &report.reads {
+            assert_eq!(read.served.as_ref().unwrap().fetches, 1, "{report:#?}");
+        }
+        assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
+        assert!((units(&report, "move") - 1.0).abs() < 0.01, "{mapping}");
+    }
+
+    #[test]
+    fn parents_of_one_name_in_two_schemas_are_read_by_second_requests() {
+        let (mut catalog, mut limits) = schema(DEPOTS);
+        let later = |name: &mut TableName| {
+            if name.name == "z" {
+                "later".clone_into(&mut name.schema);
+            }
+            if name.name != "orders" {
+                "shops".clone_into(&mut name.name);
+            }
+        };
+        for table in &mut catalog.tables {
+            later(&mut table.name);
+            table
+                .foreign_keys
+                .iter_mut()
+                .for_each(|key| later(&mut key.references));
+        }
+        let samples = std::mem::take(&mut limits.observed.columns).into_iter();
+        limits.observed.columns = samples
+            .map(|((mut table, column), sample)| {
+                later(&mut table);
+                ((table, column), sample)
+            })
+            .collect();
+        let read = "SELECT o.id, s.stock, d.stock AS there FROM orders o JOIN shops s ON s.id = o.shop JOIN later.shops d ON d.id = o.depot WHERE o.id = :id";
+        let writes = BOTH.replace("y_z", "shops").replace(" z ", " later.shops ");
+        let found = designed(
+            (&catalog, &limits),
+            &format!("{writes}\n-- seen (10/s)\n{read};"),
+        );
+        assert!(found.mapping.contains("seen_shops:"), "{}", found.mapping);
+        assert!(found.mapping.contains("seen_shops_2:"), "{}", found.mapping);
+        let served = found.report.reads[0].served.as_ref().unwrap();
+        assert_eq!((served.requests, served.fetches), (3, 2));
+        let notes = served.notes.concat();
+        assert!(notes.contains("columns of later.shops"), "{notes}");
+        assert!(
+            (units(&found.report, "move") - 1.0).abs() < 0.01,
+            "{}",
+            found.mapping
+        );
+    }
+
+    #[test]
+    fn a_parent_that_most_rows_refer_to_is_a_hot_key() {
+        for (sql, most, is_hot) in [
+            ("o.id = :id", "most=3000", true),
+            ("o.id = :id", "most=120", false),
+            ("o.note = :n", "most=3000", true),
+            ("o.note = :n", "most=120", false),
+            ("o.shop_id = :s AND o.note = :n", "most=3000", true),
+            ("o.shop_id = :s AND o.note = :n", "most=120", false),
+        ] {
+            let tables = SHOP.replace("most=120", most);
+            let read = format!(
+                "-- seen (20000/s)\nSELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE {sql};"
+            );
+            let book = BOOK.replace("100/s", "3000/s");
+            let (mapping, report) = proposed(&tables, &format!("{book}\n{read}"));
+            assert!(mapping.contains("seen_shops:"), "{mapping}");
+            let warnings = report.warnings.iter().map(ToString::to_string);
+            let warning = warnings
+                .filter(|one| one.contains("hot key"))
+                .collect::<String>();
+            let is_said = warning.contains("seen_shops (id in the table");
+            assert_eq!(is_said, is_hot, "{sql}, {most}: {warning}");
+        }
+    }
+
+    #[test]
     fn a_parent_whose_large_columns_are_apart_is_read_by_a_second_request() {
         let tables = SHOP.replace("stock,", "stock, settings text longest=12000,");
         let sql = "-- head (800/s)\nSELECT id, name FROM shops WHERE id = :id;
@@ -355,7 +491,7 @@ mod tests {
         let (_, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
         let notes = report.reads[0].served.as_ref().unwrap().notes.concat();
         assert!(
-            notes.contains("shops by orders_shop_id (seen_shops)"),
+            notes.contains("the answer has orders_shop_id instead of the columns of shops"),
             "{notes}"
         );
     }

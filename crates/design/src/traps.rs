@@ -394,7 +394,12 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
         let is_strong = read.statement.strong && slot == 0;
         let units = pricing.units(read.ask, is_strong, slot > 0, &[]);
         load.columns = columns(read.part);
-        load.reads += Pricing::rate(read.statement) * units * share(slot, structure, read.part);
+        let share = || share(slot, structure, read.part);
+        load.reads += units
+            * material.second(read.statement).map_or_else(
+                || Pricing::rate(read.statement) * share(),
+                |second| second.most_frequent,
+            );
         load.statements.insert(read.statement.name.clone());
     }
     loads.retain(|_, load| load.writes > PARTITION_WRITES || load.reads > PARTITION_READS);

@@ -30,6 +30,7 @@ use crate::names::MappingNames;
 use crate::observed::Observed;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
+use crate::seconds::{TwoRequests, spaced};
 use crate::splits::Splits;
 use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
@@ -40,7 +41,7 @@ use crate::written::{
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
     candidates, index_names, modelled, padded, placed_reads, reads_without, refuse_escaped,
-    refuse_figures, seconds, understood, with_signed,
+    refuse_figures, understood, with_signed,
 };
 
 /// A mapping that is to serve more.
@@ -233,29 +234,25 @@ impl UpdatedRead {
 /// The reads that the mapping has no access pattern for. Of a name that it has, the SQL must be the same.
 fn new_reads<'w, 'c>(
     model: &Model,
-    (catalog, observed): (&Catalog, &Observed),
+    of_rows: (&Catalog, &Observed),
     reads: Vec<Read<'w, 'c>>,
     unserved: &mut Vec<(&'w Statement, Unserved)>,
     done: &mut Vec<UpdatedRead>,
 ) -> Vec<Read<'w, 'c>> {
-    let plain = |sql: &str| {
-        let sql = sql.trim().trim_end_matches(';');
-        sql.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
     // Whether the access pattern of the statement's name, where there is one, answers its SQL.
     let answers = |statement: &Statement, asks: &[Ask<'c>]| {
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name)?;
-        let prepared = parametrized(&statement.sql, catalog.dbms, Lists::Kept);
-        let mut said = vec![plain(&statement.sql)];
-        said.extend(prepared.ok().map(|prepared| plain(&prepared.sql)));
-        let by_second = seconds::answered(model, catalog, observed, statement);
+        let prepared = parametrized(&statement.sql, of_rows.0.dbms, Lists::Kept);
+        let mut said = vec![spaced(&statement.sql)];
+        said.extend(prepared.ok().map(|prepared| spaced(&prepared.sql)));
+        let two = TwoRequests::of_model(model, of_rows, statement);
         let of_asks = asks
             .iter()
-            .chain(&by_second)
+            .chain(two.iter().flat_map(|two| &two.asks))
             .flat_map(|ask| std::iter::once(&ask.sql).chain(&ask.unsorted));
-        said.extend(of_asks.map(|sql| plain(sql)));
-        let sql = pattern.sql.as_deref().map(plain);
+        said.extend(of_asks.map(|sql| spaced(sql)));
+        let sql = pattern.sql.as_deref().map(spaced);
         Some(sql.is_none_or(|sql| said.contains(&sql)))
     };
     let mut new = Vec::new();

@@ -28,9 +28,6 @@ pub struct Statement {
     /// Of a guessed read the table and the columns by which it finds rows.
     #[serde(skip)]
     pub guessed: Option<(TableName, Vec<String>)>,
-    /// Of a read that `design` adds, which finds the parents of another read's rows: the name of that.
-    #[serde(skip)]
-    pub second_of: Option<String>,
 }
 
 /// A pin: the items of one table stand in the item collections of another.

@@ -14,7 +14,8 @@ use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, mapping, report};
 use crate::design::workload;
 use crate::design::{
-    Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, conditions_of, price, update,
+    Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, conditions_of, price,
+    second_requests, update,
 };
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Raw};
@@ -68,7 +69,9 @@ pub(super) async fn run(
     let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;
     let new = new.into_model(output)?;
     // What the mapping serves already goes on.
-    let known = workload::of_mapping(&text).unwrap_or_default();
+    let mut known = workload::of_mapping(&text).unwrap_or_default();
+    let seconds = second_requests(&old, catalog, &limits.observed, wanted.statements);
+    known.retain(|one| !seconds.contains(&one.name));
     let statements = workload::with_mapping(wanted.statements, known, catalog);
     if let Some(source) = &mut source {
         let scans = sample::scans(catalog, &statements);
