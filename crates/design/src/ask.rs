@@ -172,20 +172,33 @@ impl<'c> Ask<'c> {
 /// A parent of which a second request reads columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Referred {
+    /// The way to the row that refers to it: nothing for the read's own rows.
+    pub(crate) before: Vec<Step>,
     pub(crate) step: Step,
     pub(crate) columns: Vec<String>,
 }
 
 impl Referred {
+    /// What holds its key.
+    pub(crate) fn references(&self) -> impl Iterator<Item = Path> {
+        self.step.columns.iter().map(|column| Path {
+            steps: self.before.clone(),
+            column: column.clone(),
+        })
+    }
+
+    fn is_behind(&self, way: &[Step]) -> bool {
+        way.split_last() == Some((&self.step, &*self.before))
+    }
+
     /// Whether a read also finds, sorts or leaves out rows by one of the columns: then its copy stays.
     fn is_compared(&self, ask: &Ask<'_>) -> bool {
-        let is_it = |path: &Path| {
-            *path.steps == *std::slice::from_ref(&self.step) && self.columns.contains(&path.column)
-        };
+        let is_it =
+            |path: &Path| self.is_behind(&path.steps) && self.columns.contains(&path.column);
         ask.compared().any(is_it)
             || ask.conditions().any(|when| {
                 let mut columns = self.columns.iter();
-                when.parents.iter().any(|way| *way == [self.step.clone()])
+                when.parents.iter().any(|way| self.is_behind(way))
                     && columns.any(|column| has_word(&when.said, column))
             })
     }

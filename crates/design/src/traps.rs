@@ -679,7 +679,10 @@ fn dear(material: &Material<'_, '_>, units: f64, reads: &[&Statement], by: &str)
 
 /// Copies of what changes.
 fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> {
+    let (pricing, facts) = (material.pricing, material.pricing.facts);
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
+    // Those of a parent in the items of a table, which each write of these pays for.
+    let mut held: BTreeMap<_, (BTreeSet<Path>, Seconds)> = BTreeMap::new();
     let served = material.served();
     let copied_paths = served.flat_map(|Served { statement, ask, .. }| {
         let paths = copied_paths(material, ask).into_iter();
@@ -690,23 +693,32 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
         };
+        let is_compared = ask.compared().any(|one| *one == path);
+        let second = (is_selected && !is_compared && ask.children.is_empty()).then(|| {
+            let items = Pricing::rate(read) * facts.answered(ask);
+            let units = 0.5 * read_units(facts.item(parent)) * items;
+            let place = (read.name.clone(), parent.name.clone());
+            (place, pricing.usd_reads(units))
+        });
+        if second.is_some() {
+            let place = (&table.name, &parent.name);
+            let (paths, seconds) = held.entry(place).or_default();
+            paths.insert(path.clone());
+            seconds.extend(second.clone());
+        }
         for (statement, of, write) in material.writes() {
             if of.name == parent.name && write.columns.contains(&path.column) {
                 let known = found.entry(statement.name.clone()).or_default();
                 known.columns.insert(named(parent, &path.column));
                 known.items.insert(copied(material, table, parent, &path));
                 known.reads.insert(&read.name);
-                if is_selected && path.steps.len() == 1 && ask.children.is_empty() {
-                    let items = Pricing::rate(read) * material.pricing.facts.answered(ask);
-                    let second = (read.name.clone(), parent.name.clone());
-                    known
-                        .seconds
-                        .insert(second, material.pricing.usd_reads(0.5 * items));
-                }
+                known.seconds.extend(second.clone());
             }
         }
     }
-    let mut by_second: Vec<CopiedColumns> = Vec::new();
+    let mut by_second: Vec<CopiedColumns> = (held.into_iter())
+        .filter_map(|((table, _), held)| in_items(material, table, held))
+        .collect();
     let found = found.into_iter().map(|(name, copies)| {
         let mut writes = material.priced.writes.iter();
         let cost = writes.find(|write| write.name == name);
@@ -770,6 +782,29 @@ fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Tabl
     found
 }
 
+/// The reads that a second request could serve, with the parent, and what that costs in US dollars a month.
+type Seconds = BTreeMap<(String, TableName), f64>;
+
+/// What copies cost in the writes of the items that have them.
+fn in_items(
+    material: &Material<'_, '_>,
+    table: &TableName,
+    (paths, seconds): (BTreeSet<Path>, Seconds),
+) -> Option<CopiedColumns> {
+    let (pricing, table) = (material.pricing, material.catalog.table(table)?);
+    let own = pricing.facts.item(table);
+    let copied = paths
+        .iter()
+        .map(|path| pricing.facts.attribute(path, table));
+    let units = write_units(own + copied.sum::<f64>()) - write_units(own);
+    let rate: f64 = pricing.statements(table).map(|write| write.rate).sum();
+    let second: f64 = seconds.values().sum();
+    Some(CopiedColumns {
+        reads: seconds.into_keys().collect(),
+        saved: pricing.usd_writes(rate * units) - second,
+    })
+}
+
 /// What a statement writes besides its own row.
 #[derive(Default)]
 struct Copies<'w> {
@@ -778,8 +813,8 @@ struct Copies<'w> {
     items: BTreeSet<String>,
     /// The reads that have them.
     reads: BTreeSet<&'w str>,
-    /// Those of them that a second request could serve, with the parent, and what that costs in US dollars a month.
-    seconds: BTreeMap<(String, TableName), f64>,
+    /// Those of them that a second request could serve.
+    seconds: Seconds,
 }
 
 /// How many copies of a parent's column there are, and whether a key finds them.

@@ -380,7 +380,7 @@ impl<'c> Reading<'c, '_> {
                 continue;
             };
             computes |= is_computed;
-            if self.refers_to(ask.root, &path) {
+            if self.refers_to(ask, &path) {
                 refer(path, &mut ask.referred);
                 continue;
             }
@@ -406,16 +406,7 @@ impl<'c> Reading<'c, '_> {
             |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
         let key = ask.root.row_key().iter().map(String::as_str);
         let missing: Vec<&str> = key.filter(is_missing).collect();
-        let references = ask.referred.iter().flat_map(|parent| &parent.step.columns);
-        let references: BTreeSet<&str> = references.map(String::as_str).collect();
-        let references = references.into_iter().filter(is_missing);
-        let references = references.filter(|column| !missing.contains(column));
-        for column in missing
-            .iter()
-            .copied()
-            .chain(references)
-            .collect::<Vec<_>>()
-        {
+        for column in missing.iter().copied() {
             let is_taken = outputs.iter().any(|(_, known)| known == column);
             let path = Path::own(column);
             let name = if is_taken {
@@ -431,14 +422,29 @@ impl<'c> Reading<'c, '_> {
         let all = outputs.len();
         ask.outputs = distinct(outputs, &mut ask.notes);
         let has_constants = self.constant_outputs().next().is_some();
+        let references = ask.referred.iter().flat_map(Referred::references);
+        let references: BTreeSet<Path> = references.collect();
+        let selected = (&mut ask.outputs, &mut ask.notes);
+        self.select_more(
+            ask.root,
+            &references,
+            "the references to its parents",
+            selected,
+        );
         let refers = !ask.referred.is_empty();
         let is_changed = computes || is_renamed || has_constants || !missing.is_empty() || refers;
         Ok(is_changed || ask.outputs.len() < all)
     }
 
-    /// Whether a second request reads a column of a parent: the reference is the parent's key, letter for letter.
-    fn refers_to(&self, root: &Table, path: &Path) -> bool {
-        let [step] = &*path.steps else { return false };
+    /// Whether a second request reads a column of a parent: the reference is the parent's key, letter for letter, and no condition or
+    /// order has the column.
+    fn refers_to(&self, ask: &Ask<'c>, path: &Path) -> bool {
+        let Some((step, before)) = path.steps.split_last() else {
+            return false;
+        };
+        let place = (step.table.clone(), path.column.clone());
+        let mut compared = ask.clauses.compared.iter().chain(&ask.clauses.sorted);
+        let child = self.table_at(ask.root, before);
         let parent = self.catalog.table(&step.table);
         let parent = parent.filter(|parent| self.referred.contains(&parent.name));
         let is_exact = |table: &Table, column: &String| {
@@ -447,7 +453,8 @@ impl<'c> Reading<'c, '_> {
         };
         let is_plain = !self.select.distinct && self.figures().is_none() && self.twice().is_none();
         is_plain
-            && step.columns.iter().all(|column| is_exact(root, column))
+            && !compared.any(|one| *one == place)
+            && child.is_some_and(|child| step.columns.iter().all(|column| is_exact(child, column)))
             && parent.is_some_and(|parent| {
                 let mut key = step.referenced.iter();
                 key.all(|column| is_exact(parent, column))
@@ -596,12 +603,17 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
 
 /// Adds a column of a parent to what a second request reads.
 fn refer(path: Path, referred: &mut Vec<Referred>) {
-    let Path { mut steps, column } = path;
-    let Some(step) = steps.pop() else { return };
-    match referred.iter_mut().find(|parent| parent.step == step) {
+    let Path {
+        steps: mut before,
+        column,
+    } = path;
+    let Some(step) = before.pop() else { return };
+    let mut known = referred.iter_mut();
+    match known.find(|parent| parent.step == step && parent.before == before) {
         Some(known) if known.columns.contains(&column) => {}
         Some(known) => known.columns.push(column),
         None => referred.push(Referred {
+            before,
             step,
             columns: vec![column],
         }),
