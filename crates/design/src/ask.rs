@@ -175,7 +175,8 @@ pub(crate) struct Referred {
     /// The way to the row that refers to it: nothing for the read's own rows.
     pub(crate) before: Vec<Step>,
     pub(crate) step: Step,
-    pub(crate) columns: Vec<String>,
+    /// With what the result calls them.
+    pub(crate) columns: Vec<(String, String)>,
 }
 
 impl Referred {
@@ -187,19 +188,22 @@ impl Referred {
         })
     }
 
+    pub(crate) fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|(known, _)| known == column)
+    }
+
     fn is_behind(&self, way: &[Step]) -> bool {
         way.split_last() == Some((&self.step, &*self.before))
     }
 
     /// Whether a read also finds, sorts or leaves out rows by one of the columns: then its copy stays.
     fn is_compared(&self, ask: &Ask<'_>) -> bool {
-        let is_it =
-            |path: &Path| self.is_behind(&path.steps) && self.columns.contains(&path.column);
+        let is_it = |path: &Path| self.is_behind(&path.steps) && self.has(&path.column);
         ask.compared().any(is_it)
             || ask.conditions().any(|when| {
                 let mut columns = self.columns.iter();
                 when.parents.iter().any(|way| self.is_behind(way))
-                    && columns.any(|column| has_word(&when.said, column))
+                    && columns.any(|(column, _)| has_word(&when.said, column))
             })
     }
 }

@@ -168,9 +168,10 @@ pub fn price<S: Borrow<Statement>>(
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
         let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
+        let two = TwoRequests::of_model(model, (catalog, observed), statement);
+        let pattern = pattern.filter(|one| two.is_some() || !priced.lacks_parents(one, statement));
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
-            let two = TwoRequests::of_model(model, (catalog, observed), statement);
             for second in two.iter().flat_map(|two| &two.seconds) {
                 priced.add_second(&mut request, second);
             }
@@ -337,6 +338,30 @@ impl<'d> Priced<'d> {
             !own.iter()
                 .any(|one| asked.iter().any(|other| other.name == one.name))
         })
+    }
+
+    /// Whether the SQL of an access pattern does not select columns of parents that a statement selects.
+    fn lacks_parents(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
+        let (catalog, observed) = (self.facts.catalog, self.facts.observed);
+        let own = pattern.sql.as_deref();
+        let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
+        let asked = ask(&statement.sql, catalog, observed);
+        let (Some(own), Ok(asked)) = (own, asked) else {
+            return false;
+        };
+        let is_list = |ask: &Ask<'_>| !ask.children.is_empty() || ask.computes;
+        if own.iter().chain(&asked).any(is_list) {
+            return false;
+        }
+        // A reference stands for the parent's key.
+        let lacks = |path: &Path| {
+            let end = |path: &Path| (path.steps.last().cloned(), path.column.clone());
+            let mut known = own.iter().flat_map(|ask| &ask.outputs);
+            !path.clone().shortened().steps.is_empty()
+                && !known.any(|(known, _)| end(known) == end(path))
+        };
+        let mut outputs = asked.iter().flat_map(|ask| &ask.outputs);
+        outputs.any(|(path, _)| lacks(path))
     }
 
     /// One request of an access pattern. What its key does not ask for is read in vain.

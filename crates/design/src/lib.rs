@@ -239,9 +239,8 @@ fn searched(
     }
     let is_small = statements.len() <= SMALL;
     let seconds = |best: Proposal, setting: SearchSetting| {
-        let alone = if is_small { ALONE } else { 0 };
         let of_rows = (catalog, &limits.observed);
-        let wanted = seconds::tried(&best.copied, of_rows, statements, alone);
+        let wanted = seconds::tried(&best.copied, of_rows, statements, ALONE);
         with_second_requests(best, setting, wanted, &tried)
     };
     (best, setting) = seconds(best, setting);
@@ -303,19 +302,18 @@ fn with_second_requests(
     wanted: Vec<Referring>,
     tried: &dyn Fn(&SearchSetting) -> Proposal,
 ) -> (Proposal, SearchSetting) {
-    let mut is_taken = false;
-    for (at, referring) in wanted.into_iter().enumerate() {
-        // Each takes a search: where many together are better, none is tried alone.
-        if at > 1 && is_taken {
-            break;
-        }
+    for referring in wanted {
         let mut other = setting.clone();
         for (read, parents) in referring {
             other.referring.entry(read).or_default().extend(parents);
         }
+        // Each takes a search: what was taken together is not tried alone.
+        if other.referring == setting.referring {
+            continue;
+        }
         let proposed = tried(&other);
         if proposed.is_better(&best, seconds::SAVED) {
-            (best, setting, is_taken) = (proposed, other, true);
+            (best, setting) = (proposed, other);
         }
     }
     (best, setting)
@@ -358,7 +356,7 @@ struct Proposal {
     apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
-    /// Whether a second request is not served, or not by `GetItem`.
+    /// Whether a second request is not served.
     lacks_second: bool,
     /// What was chosen from, and the choice.
     #[cfg(test)]
@@ -482,6 +480,10 @@ fn proposal(
         if setting.alone.contains(&read.statement.name) {
             candidates.set_alone(at);
         }
+        let mut seconds = seconds.iter();
+        if seconds.any(|second| second.statement.name == read.statement.name) {
+            candidates.set_by_key(at, &read.asks);
+        }
     }
     let Candidates {
         structures,
@@ -603,13 +605,9 @@ fn proposal(
         not_guessed,
         by_join,
     };
-    // A second request reads whole items by their keys.
-    let served = placed.iter().filter(|one| {
-        let is_index = slots.get(&one.structure).is_some_and(|slot| *slot > 0);
-        material.second(one.statement).is_some()
-            && !is_index
-            && report::has_whole_key(&material, one)
-    });
+    let served = placed
+        .iter()
+        .filter_map(|one| material.second(one.statement));
     let lacks_second = served.count() < seconds.len();
     let (warnings, traps::Found { large, copied }) = traps::traps(&material);
     let report = report::report(&material, warnings, fault);
@@ -1486,6 +1484,22 @@ impl Candidates<'_> {
             });
         }
         *ways = all;
+    }
+
+    /// Has a read find items of the table by their whole keys.
+    fn set_by_key(&mut self, read: usize, asks: &[Ask<'_>]) {
+        let Some(ways) = self.ways.get_mut(read) else {
+            return;
+        };
+        ways.retain_mut(|way| {
+            let structure = self.structures.get(way.structure);
+            let part = structure.and_then(|one| one.parts.get(way.part));
+            let found = asks.get(way.ask).zip(part);
+            let is_index = way.placement == Placement::Index;
+            way.placement = Placement::BaseTable;
+            way.extras.clear();
+            !is_index && found.is_some_and(|(ask, part)| report::gives_key(ask, part))
+        });
     }
 }
 

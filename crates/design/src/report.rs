@@ -10,7 +10,7 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
 
-use crate::ask::Unserved;
+use crate::ask::{Ask, Unserved};
 use crate::choose::{INCONSISTENT, Solution};
 use crate::compare::{PricedMapping, times};
 use crate::facts::{rows, significant};
@@ -19,7 +19,7 @@ use crate::pins::Expiries;
 use crate::pricing::Pricing;
 use crate::seconds::SecondRequest;
 use crate::splits::Splits;
-use crate::structure::Structure;
+use crate::structure::{Part, Structure};
 use crate::workload::Statement;
 use crate::written::{Placed, Projected};
 
@@ -569,20 +569,20 @@ fn write_report(
 }
 
 /// Whether a read gives the whole key of one item.
-pub(crate) fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
+fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
     let part = material
         .structures
         .get(placed.structure)
         .and_then(|one| one.parts.get(placed.part));
-    placed.ask.children.is_empty()
-        && placed.ask.filters.is_empty()
-        && placed.ask.required.is_empty()
-        && part.is_some_and(|part| {
-            part.partition
-                .iter()
-                .chain(&part.sort)
-                .all(|key| placed.ask.has_equal(&key.path))
-        })
+    part.is_some_and(|part| gives_key(placed.ask, part))
+}
+
+pub(crate) fn gives_key(ask: &Ask<'_>, part: &Part<'_>) -> bool {
+    let mut keys = part.partition.iter().chain(&part.sort);
+    ask.children.is_empty()
+        && ask.filters.is_empty()
+        && ask.required.is_empty()
+        && keys.all(|key| ask.has_equal(&key.path))
 }
 
 fn indexes(material: &Material<'_, '_>) -> Vec<IndexReport> {

@@ -381,7 +381,7 @@ impl<'c> Reading<'c, '_> {
             };
             computes |= is_computed;
             if self.refers_to(ask, &path) {
-                refer(path, &mut ask.referred);
+                refer(path, name, &mut ask.referred);
                 continue;
             }
             let is_taken = |name: &str| {
@@ -402,17 +402,23 @@ impl<'c> Reading<'c, '_> {
         if computes && self.extreme.is_none() {
             ask.note("the answer contains the input columns; the application computes the result");
         }
-        let is_missing =
-            |column: &&str| !outputs.iter().any(|(path, _)| *path == Path::own(column));
+        let is_missing = |path: &Path| !outputs.iter().any(|(known, _)| known == path);
+        let is_missing_column = |column: &&str| is_missing(&Path::own(column));
         let key = ask.root.row_key().iter().map(String::as_str);
-        let missing: Vec<&str> = key.filter(is_missing).collect();
-        for column in missing.iter().copied() {
-            let is_taken = outputs.iter().any(|(_, known)| known == column);
-            let path = Path::own(column);
-            let name = if is_taken {
+        let missing: Vec<&str> = key.filter(is_missing_column).collect();
+        let references = ask.referred.iter().flat_map(Referred::references);
+        let references: BTreeSet<Path> = references.filter(is_missing).collect();
+        let own = missing.iter().map(|column| Path::own(column));
+        let own: Vec<Path> = own.collect();
+        let references = references.into_iter().filter(|path| !own.contains(path));
+        for path in own.iter().cloned().chain(references) {
+            let second = ask.referred.iter().flat_map(|parent| &parent.columns);
+            let second = second.map(|(_, name)| name);
+            let mut names = outputs.iter().map(|(_, name)| name).chain(second);
+            let name = if names.any(|name| *name == path.column) {
                 self.name_with_table(ask.root, &path)
             } else {
-                column.to_owned()
+                path.column.clone()
             };
             outputs.push((path, name));
         }
@@ -422,15 +428,6 @@ impl<'c> Reading<'c, '_> {
         let all = outputs.len();
         ask.outputs = distinct(outputs, &mut ask.notes);
         let has_constants = self.constant_outputs().next().is_some();
-        let references = ask.referred.iter().flat_map(Referred::references);
-        let references: BTreeSet<Path> = references.collect();
-        let selected = (&mut ask.outputs, &mut ask.notes);
-        self.select_more(
-            ask.root,
-            &references,
-            "the references to its parents",
-            selected,
-        );
         let refers = !ask.referred.is_empty();
         let is_changed = computes || is_renamed || has_constants || !missing.is_empty() || refers;
         Ok(is_changed || ask.outputs.len() < all)
@@ -602,7 +599,7 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
 }
 
 /// Adds a column of a parent to what a second request reads.
-fn refer(path: Path, referred: &mut Vec<Referred>) {
+fn refer(path: Path, name: String, referred: &mut Vec<Referred>) {
     let Path {
         steps: mut before,
         column,
@@ -610,12 +607,12 @@ fn refer(path: Path, referred: &mut Vec<Referred>) {
     let Some(step) = before.pop() else { return };
     let mut known = referred.iter_mut();
     match known.find(|parent| parent.step == step && parent.before == before) {
-        Some(known) if known.columns.contains(&column) => {}
-        Some(known) => known.columns.push(column),
+        Some(known) if known.has(&column) => {}
+        Some(known) => known.columns.push((column, name)),
         None => referred.push(Referred {
             before,
             step,
-            columns: vec![column],
+            columns: vec![(column, name)],
         }),
     }
 }
