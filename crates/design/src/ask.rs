@@ -192,19 +192,14 @@ impl Referred {
         self.columns.iter().any(|(known, _)| known == column)
     }
 
-    fn is_behind(&self, way: &[Step]) -> bool {
-        way.split_last() == Some((&self.step, &*self.before))
-    }
-
-    /// Whether a read also finds, sorts or leaves out rows by one of the columns: then its copy stays.
+    /// Whether a condition of the index has one of the columns: then its copy stays.
     fn is_compared(&self, ask: &Ask<'_>) -> bool {
-        let is_it = |path: &Path| self.is_behind(&path.steps) && self.has(&path.column);
-        ask.compared().any(is_it)
-            || ask.conditions().any(|when| {
-                let mut columns = self.columns.iter();
-                when.parents.iter().any(|way| self.is_behind(way))
-                    && columns.any(|(column, _)| has_word(&when.said, column))
-            })
+        ask.conditions().any(|when| {
+            let mut ways = when.parents.iter();
+            let mut columns = self.columns.iter();
+            ways.any(|way| way.split_last() == Some((&self.step, &*self.before)))
+                && columns.any(|(column, _)| has_word(&when.said, column))
+        })
     }
 }
 

@@ -156,10 +156,18 @@ impl<'c> TwoRequests<'c> {
         statement: &Statement,
     ) -> Option<Self> {
         let catalog = of_rows.0;
+        let mut patterns = model.patterns.iter();
+        let first = patterns.find(|pattern| *pattern.name == *statement.name)?;
+        let first = spaced(first.sql.as_deref()?);
+        let others = model.patterns.iter();
+        let others = others.filter(|one| one.name.starts_with(&*statement.name));
+        let others: Vec<_> = others.filter(|one| *one.name != *statement.name).collect();
+        if others.is_empty() {
+            return None;
+        }
         // A number follows a name that was taken.
         let named = |name: &str, is_it: &dyn Fn(&str) -> bool| {
-            let mut patterns = model.patterns.iter();
-            let found = patterns.find(|pattern| {
+            let found = others.iter().find(|pattern| {
                 let sql = pattern.sql.as_deref();
                 pattern.name.starts_with(name) && sql.is_some_and(|sql| is_it(&spaced(sql)))
             });
@@ -178,9 +186,6 @@ impl<'c> TwoRequests<'c> {
             let said: Vec<String> = asks.chain([sql]).map(spaced).collect();
             named(name, &|own| said.iter().any(|sql| sql == own))
         })?;
-        let mut patterns = model.patterns.iter();
-        let first = patterns.find(|pattern| *pattern.name == *statement.name)?;
-        let first = spaced(first.sql.as_deref()?);
         found.asks.retain(|ask| {
             let mut said = std::iter::once(&ask.sql).chain(&ask.unsorted);
             said.any(|sql| spaced(sql) == first)

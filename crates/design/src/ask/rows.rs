@@ -433,8 +433,8 @@ impl<'c> Reading<'c, '_> {
         Ok(is_changed || ask.outputs.len() < all)
     }
 
-    /// Whether a second request reads a column of a parent: the reference is the parent's key, letter for letter, and no condition or
-    /// order has the column.
+    /// Whether a second request reads a column of a parent: the reference is the parent's key and no more, letter for letter, and no
+    /// condition or order has the column.
     fn refers_to(&self, ask: &Ask<'c>, path: &Path) -> bool {
         let Some((step, before)) = path.steps.split_last() else {
             return false;
@@ -454,7 +454,8 @@ impl<'c> Reading<'c, '_> {
             && child.is_some_and(|child| step.columns.iter().all(|column| is_exact(child, column)))
             && parent.is_some_and(|parent| {
                 let mut key = step.referenced.iter();
-                key.all(|column| is_exact(parent, column))
+                step.referenced.len() == parent.row_key().len()
+                    && key.all(|one| parent.row_key().contains(one) && is_exact(parent, one))
             })
     }
 
