@@ -1,0 +1,240 @@
+//! Tables and views, and the keys that tell their rows apart.
+
+use std::iter;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Check, Column, Dbms, ForeignKey, TableName, Trigger, UniqueKey};
+
+/// What kind of relation a [`Table`] is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableKind {
+    /// An ordinary table.
+    #[default]
+    Table,
+    /// A partitioned table, seen as one; its partitions are not listed.
+    Partitioned,
+    /// A view.
+    View,
+    /// A materialized view.
+    MaterializedView,
+    /// A foreign table.
+    Foreign,
+}
+
+impl TableKind {
+    /// What people call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Partitioned => "partitioned table",
+            Self::View => "view",
+            Self::MaterializedView => "materialized view",
+            Self::Foreign => "foreign table",
+        }
+    }
+}
+
+/// A table or view.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// Schema and name.
+    #[serde(flatten)]
+    pub name: TableName,
+    /// What kind of relation it is.
+    pub kind: TableKind,
+    /// Whether the connected user may read it; without it columns may be missing too.
+    pub readable: bool,
+    /// The tables that inherit from it, also by way of others (PostgreSQL). Their rows are read with its own, and its
+    /// keys do not hold over them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub heirs: Vec<TableName>,
+    /// Whether row security may hide rows of it from the connected user (PostgreSQL).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub row_security: bool,
+    /// Whether it is read as it is at the moment, also within a snapshot: its storage engine has none
+    /// (`MyISAM`, Aria, `MEMORY`), or foreign tables are a part of it (PostgreSQL).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
+    /// The columns, by position.
+    pub columns: Vec<Column>,
+    /// The primary key's columns, in key order; empty without one.
+    pub primary_key: Vec<String>,
+    /// Whether rows with equal values may be let into the primary key: see [`UniqueKey::lax`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lax_primary_key: bool,
+    /// Whether the primary key takes more for equal than its columns do: see [`UniqueKey::coarse`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coarse_primary_key: bool,
+    /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
+    /// Rows with a NULL in one are not kept apart by it.
+    pub unique_keys: Vec<UniqueKey>,
+    /// Foreign keys from this table, by name.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Other indexes.
+    pub indexes: Vec<Index>,
+    /// `CHECK` constraints, by name; `None` where they were not read, as in a catalog's file of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Vec<Check>>,
+    /// Exclusion constraints (PostgreSQL), by name; read where `checks` are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclusions: Vec<Check>,
+    /// Triggers, by name; `None` where they were not read: MySQL and MariaDB show them to those with the privilege TRIGGER.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggers: Option<Vec<Trigger>>,
+    /// The comment, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// Rows as the database estimates them; exact for SQLite; absent where it does not know.
+    pub estimated_rows: Option<u64>,
+    /// Bytes on disk without indexes, as the database estimates them.
+    pub estimated_bytes: Option<u64>,
+}
+
+/// An index that is not a unique key over plain columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// The name as the database stores it, without quotes.
+    pub name: String,
+    /// Columns or expressions, in index order.
+    pub columns: Vec<String>,
+    /// Whether it is unique (then it has an expression or a condition).
+    pub unique: bool,
+    /// The condition of a partial index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+impl Table {
+    /// Whether it keeps rows of its own, and enforces its constraints on them: views and foreign tables do not.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.kind, TableKind::Table | TableKind::Partitioned)
+    }
+
+    /// A relation that can be read, of which nothing else is known yet.
+    pub fn new(name: TableName, kind: TableKind) -> Self {
+        Self {
+            name,
+            kind,
+            readable: true,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an index: among the unique keys where it is one, over columns alone and over all rows.
+    pub fn add_index(&mut self, index: Index, key: Option<UniqueKey>) {
+        match key {
+            Some(key) if index.unique => self.unique_keys.push(key),
+            _ => self.indexes.push(index),
+        }
+    }
+
+    /// What is not as in a later reading of the same table, in words. What decides on no row and no proof may
+    /// differ: estimates, comments, defaults, the values that a CHECK lists, and indexes that are no keys.
+    pub fn change(&self, now: &Self) -> Option<&'static str> {
+        let bare = |column: &Column| Column {
+            comment: None,
+            default: None,
+            listed: Vec::new(),
+            distinct: None,
+            nulls: None,
+            ..column.clone()
+        };
+        let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };
+        let keys = |table: &Self| {
+            let (primary, unique) = (table.primary_key.clone(), table.unique_keys.clone());
+            let claims = (table.lax_primary_key, table.coarse_primary_key);
+            (primary, claims, unique)
+        };
+        let facts = [
+            ("kind", self.kind != now.kind || self.live != now.live),
+            ("permissions", self.readable != now.readable),
+            ("inheritance", self.heirs != now.heirs),
+            ("row security", self.row_security != now.row_security),
+            ("columns", columns(self) != columns(now)),
+            ("keys", keys(self) != keys(now)),
+            ("foreign keys", self.foreign_keys != now.foreign_keys),
+        ];
+        let changed = facts.into_iter().find(|(_, changed)| *changed);
+        changed.map(|(what, _)| what)
+    }
+
+    /// Finds a column.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Finds a column, to complete it.
+    pub fn column_mut(&mut self, name: &str) -> Option<&mut Column> {
+        self.columns.iter_mut().find(|column| column.name == name)
+    }
+
+    /// The columns that tell rows apart: the primary key, else the first unique key whose columns
+    /// are all NOT NULL, else nothing.
+    pub fn row_key(&self) -> &[String] {
+        if !self.primary_key.is_empty() {
+            return &self.primary_key;
+        }
+        let not_null = |name: &String| self.column(name).is_some_and(|column| !column.nullable);
+        self.unique_keys
+            .iter()
+            .find(|key| key.columns.iter().all(not_null))
+            .map_or(&[], |key| &key.columns)
+    }
+
+    /// Its keys, the primary key first. None where tables inherit from it: keys do not reach their rows.
+    pub fn keys(&self, dbms: Dbms) -> impl Iterator<Item = Key<'_>> {
+        let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
+        let exchanged = (is_mysql && self.kind == TableKind::Partitioned)
+            .then_some("a partition may have been exchanged without validation");
+        let unchecked = is_mysql.then_some(
+            "a session that turns `unique_checks` off may put equal rows into all but the primary key",
+        );
+        let lax = |is_lax: bool| {
+            is_lax.then_some(
+                "a deferrable key, or one with a user-defined operator class, may hold equal rows",
+            )
+        };
+        let primary = Key {
+            name: None,
+            columns: &self.primary_key,
+            doubt: exchanged.or(lax(self.lax_primary_key)),
+        };
+        let unique = self.unique_keys.iter().map(move |key| Key {
+            name: Some(&key.name),
+            columns: &key.columns,
+            doubt: exchanged.or(unchecked).or(lax(key.lax)),
+        });
+        let keys = iter::once(primary).chain(unique);
+        keys.filter(|key| !key.columns.is_empty() && self.heirs.is_empty())
+    }
+
+    /// Whether no two rows have equal values in these columns: they hold a key that the database enforces at all times.
+    pub fn is_unique(&self, columns: &[String], dbms: Dbms) -> bool {
+        let mut keys = self.keys(dbms).filter(|key| key.doubt.is_none());
+        keys.any(|key| key.is_within(columns))
+    }
+
+    /// Whether these columns are declared unique: they hold a key. Equal rows may be in it all the same, see [`Key::doubt`].
+    pub fn is_declared_unique(&self, columns: &[String], dbms: Dbms) -> bool {
+        self.keys(dbms).any(|key| key.is_within(columns))
+    }
+}
+
+/// The primary key or a unique key of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Key<'t> {
+    /// A unique key's name; the primary key has none.
+    pub name: Option<&'t str>,
+    /// Its columns, in key order; one at least.
+    pub columns: &'t [String],
+    /// Why equal rows may be in it; nothing where the database enforces it at all times.
+    pub doubt: Option<&'static str>,
+}
+
+impl Key<'_> {
+    fn is_within(&self, columns: &[String]) -> bool {
+        self.columns.iter().all(|name| columns.contains(name))
+    }
+}
