@@ -14,17 +14,17 @@ use std::thread::JoinHandle;
 
 use dynafold_mapping::model::Model;
 use dynafold_target::{Action, Throttle};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::books::Books;
 use super::ending::{EndReason, RunHalt};
 use super::failure::Failure;
 use super::files::LineFile;
-use super::ordered_lines::OrderedLines;
 use super::plan::ChunkId;
 use super::rejects::{BlockingRejects, MAX_NOTED, Rejected, reject_note, write_reject_line};
 use super::report::{RejectNote, Traffic};
 use super::state::State;
+use super::ticket::{ChunkRecord, Ticket};
 
 /// The ledger of a run.
 pub(super) struct Ledger {
@@ -93,13 +93,13 @@ impl Entries {
     }
 
     /// Adds what is known of a chunk.
-    fn add(&mut self, page: &mut ChunkRecord) {
-        for (index, books) in std::mem::take(&mut page.books) {
+    fn add(&mut self, record: &mut ChunkRecord) {
+        for (index, books) in std::mem::take(&mut record.books) {
             self.enter(index, books);
         }
         let room = MAX_NOTED.saturating_sub(self.notes.len());
         self.notes
-            .extend(std::mem::take(&mut page.notes).into_iter().take(room));
+            .extend(std::mem::take(&mut record.notes).into_iter().take(room));
     }
 }
 
@@ -183,7 +183,7 @@ impl Ledger {
         let of = |books: &Books| books.largest.as_ref().map(|largest| largest.bytes);
         let entered = inner.entered.iter().filter_map(of).max();
         let live = inner.live.values();
-        let live = live.filter_map(|t| t.page().books.iter().filter_map(|(_, b)| of(b)).max());
+        let live = live.filter_map(|t| t.record().books.iter().filter_map(|(_, b)| of(b)).max());
         live.max().max(entered)
     }
 
@@ -227,16 +227,16 @@ impl Ledger {
         }
         let mut text = String::new();
         write_reject_line(&mut text, model, reject);
-        let mut page = ticket.page();
-        if let Some(books) = page.books(reject.item_type) {
+        let mut record = ticket.record();
+        if let Some(books) = record.books(reject.item_type) {
             books.reject(&reject.code);
             match action {
                 Action::Put => books.rejected_by_service += 1,
                 Action::Delete => books.undeleted += 1,
             }
         }
-        page.note(std::iter::once(reject_note(model, reject)));
-        if let Err(error) = page.rejects.append(&text) {
+        record.note(std::iter::once(reject_note(model, reject)));
+        if let Err(error) = record.rejects.append(&text) {
             halt.set(error);
         }
     }
@@ -264,16 +264,16 @@ impl Ledger {
         let mut live: Vec<_> = inner.live.drain().map(|(_, ticket)| ticket).collect();
         live.sort_by_key(|ticket| ticket.id);
         for ticket in live {
-            let mut page = ticket.page();
-            let page = &mut *page;
+            let mut record = ticket.record();
+            let record = &mut *record;
             let files = [
-                (&mut page.rejects, &mut inner.rejects),
-                (&mut page.archive, &mut inner.archive),
+                (&mut record.rejects, &mut inner.rejects),
+                (&mut record.archive, &mut inner.archive),
             ];
             for (lines, file) in files {
                 failure = failure.or(file.append(lines).err());
             }
-            inner.add(page);
+            inner.add(record);
         }
         let closed = [inner.rejects.close(true), inner.archive.close(finished)];
         let [rejects_file, archive_file] = closed.map(|closed| match closed {
@@ -318,10 +318,10 @@ fn enter(inner: &Mutex<Entries>, tickets: &[Arc<Ticket>]) -> Result<(), Failure>
     let inner = &mut *inner;
     let mut done = Vec::with_capacity(tickets.len());
     for ticket in tickets {
-        let mut page = ticket.page();
-        inner.rejects.append(&mut page.rejects)?;
-        inner.archive.append(&mut page.archive)?;
-        done.push((ticket.id, page.books.clone()));
+        let mut record = ticket.record();
+        inner.rejects.append(&mut record.rejects)?;
+        inner.archive.append(&mut record.archive)?;
+        done.push((ticket.id, record.books.clone()));
     }
     if let Some(state) = &mut inner.state {
         let files = [&inner.rejects, &inner.archive].into_iter();
@@ -331,113 +331,55 @@ fn enter(inner: &Mutex<Entries>, tickets: &[Arc<Ticket>]) -> Result<(), Failure>
     }
     for ticket in tickets {
         inner.live.remove(&ticket.id);
-        inner.add(&mut ticket.page());
+        inner.add(&mut ticket.record());
     }
     Ok(())
 }
 
-// Tickets: what became of one chunk, until all of it is known.
-//
-// A ticket is held by whoever reads the chunk, by each block of rows on its way to the fold, and
-// by each item on its way to the table. When nobody holds it any more, the chunk is done: its
-// books, its rejects and its archived items are entered at one time, or never.
+#[cfg(test)]
+mod tests {
+    use dynafold_testing::model::users;
 
-/// The ticket of a chunk.
-#[derive(Debug)]
-pub(crate) struct Ticket {
-    pub(super) id: ChunkId,
-    /// Which attempt at it: no two tickets of a run have one number.
-    pub(super) attempt: u64,
-    /// Whether the chunk was done before, and is read again because the source may have changed.
-    pub(super) again: bool,
-    holders: AtomicU64,
-    page: Mutex<ChunkRecord>,
-}
+    use super::*;
 
-/// What is known of a chunk so far.
-#[derive(Debug)]
-pub(super) struct ChunkRecord {
-    /// The books of the pass's item types, by their indices.
-    pub(super) books: Vec<(usize, Books)>,
-    pub(super) rejects: OrderedLines,
-    pub(super) archive: OrderedLines,
-    /// The first rejects, for the report.
-    pub(super) notes: Vec<RejectNote>,
-    /// Whether something of the chunk is missing: it cannot be done any more.
-    spoiled: bool,
-    /// Whether the chunk is read again under another ticket, and nothing of this one counts.
-    pub(super) forgotten: bool,
-}
-
-impl ChunkRecord {
-    /// The books of an item type.
-    pub(super) fn books(&mut self, item_type: usize) -> Option<&mut Books> {
-        let mut books = self.books.iter_mut();
-        books
-            .find(|(index, _)| *index == item_type)
-            .map(|(_, books)| books)
+    fn ledger(model: &Model, halt: &RunHalt, max_rejects: Option<u64>) -> Ledger {
+        let entries = Entries::new(model, LineFile::nowhere(), LineFile::nowhere());
+        Ledger::open(entries, max_rejects, halt)
     }
 
-    /// Keeps the first rejects for the report.
-    pub(super) fn note(&mut self, notes: impl Iterator<Item = RejectNote>) {
-        let room = MAX_NOTED.saturating_sub(self.notes.len());
-        self.notes.extend(notes.take(room));
-    }
-}
-
-impl Ticket {
-    /// A ticket with one holder, for items of a pass; for those of all types where there is no such pass.
-    pub(super) fn new(model: &Model, id: ChunkId, attempt: u64, again: bool) -> Arc<Self> {
-        let pass = model.passes.get(id.pass);
-        let served = |index: &usize| pass.is_none_or(|pass| pass.item_types.contains(index));
-        let item_types = (0..model.item_types.len()).filter(served);
-        let books = item_types.map(|index| (index, Books::of(model, index)));
-        Arc::new(Self {
-            id,
-            attempt,
-            again,
-            holders: AtomicU64::new(1),
-            page: Mutex::new(ChunkRecord {
-                books: books.collect(),
-                rejects: OrderedLines::default(),
-                archive: OrderedLines::default(),
-                notes: Vec::new(),
-                spoiled: false,
-                forgotten: false,
-            }),
-        })
+    fn issue(ledger: &Ledger, model: &Model, chunk: usize, made: u64) -> Arc<Ticket> {
+        let ticket = ledger.issue(model, ChunkId { pass: 0, chunk }, false);
+        ticket.count(0, |books| books.made += made);
+        ticket
     }
 
-    pub(super) fn page(&self) -> MutexGuard<'_, ChunkRecord> {
-        self.page.lock()
+    #[test]
+    fn what_is_done_or_still_out_is_counted_once_and_what_is_forgotten_never() {
+        let (model, halt) = (users(), RunHalt::default());
+        let ledger = ledger(&model, &halt, None);
+        let done = issue(&ledger, &model, 0, 1);
+        let _still_out = issue(&ledger, &model, 1, 10);
+        let forgotten = issue(&ledger, &model, 2, 100);
+        let again = issue(&ledger, &model, 2, 1000);
+        ledger.forget(&forgotten);
+        ledger.done(&done);
+        ledger.done(&again);
+        assert_eq!(ledger.forgotten(), HashSet::from([forgotten.attempt]));
+        let closed = ledger.close(true);
+        let made: Vec<u64> = closed.books.iter().map(|books| books.made).collect();
+        assert_eq!(made, [1011]);
+        assert!(closed.failure.is_none());
     }
 
-    /// Counts something of an item type.
-    pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut Books)) {
-        if let Some(books) = self.page().books(item_type) {
-            change(books);
-        }
-    }
-
-    pub(super) fn hold(&self, holders: u64) {
-        self.holders.fetch_add(holders, Ordering::Relaxed);
-    }
-
-    /// Takes holders away; `true` when these were the last and nothing is missing.
-    pub(super) fn release(&self, holders: u64) -> bool {
-        self.holders.fetch_sub(holders, Ordering::AcqRel) == holders && !self.page().spoiled
-    }
-
-    /// Says that nothing of it counts. Gives the rejects that were counted.
-    pub(super) fn forget(&self) -> u64 {
-        let mut page = self.page();
-        page.spoiled = true;
-        page.forgotten = true;
-        page.books.iter().map(|(_, books)| books.rejected).sum()
-    }
-
-    /// Says that something of the chunk is missing: it will be read again.
-    pub(super) fn spoil(&self) {
-        self.page().spoiled = true;
+    #[test]
+    fn rejects_of_a_forgotten_ticket_do_not_count_against_the_limit() {
+        let (model, halt) = (users(), RunHalt::default());
+        let ledger = ledger(&model, &halt, Some(1));
+        let ticket = issue(&ledger, &model, 0, 0);
+        assert!(ledger.reject(&halt));
+        ticket.count(0, |books| books.reject("item-too-large"));
+        ledger.forget(&ticket);
+        assert!(ledger.reject(&halt), "the first one was taken back");
+        assert!(!ledger.reject(&halt), "the second one is one too many");
     }
 }

@@ -47,6 +47,7 @@ mod scope;
 mod start;
 pub mod state;
 mod table;
+mod ticket;
 mod worker;
 mod writer;
 
@@ -76,7 +77,7 @@ pub(crate) use failure::shared;
 pub(crate) use feed::{FeedEnd, RowFeed, RowOutcome, RowOutcomes};
 pub(crate) use files::LineFile;
 pub(crate) use lanes::{IssueTicket, LaneMessage, Lanes, Reader, RowBlock, spread};
-pub(crate) use ledger::{ClosedLedger, Ticket};
+pub(crate) use ledger::ClosedLedger;
 pub(crate) use outbox::{Outbox, RepairWriter};
 pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, selected};
 pub(crate) use prove::{ContestedKeys, KeyPass, narrow, shares_key};
@@ -85,6 +86,7 @@ pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
 pub(crate) use report::rate;
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
 pub(crate) use scope::{EXPIRED, REJECTED};
+pub(crate) use ticket::Ticket;
 pub(crate) use worker::{BlockFolder, crew, take_keys};
 
 use std::path::PathBuf;

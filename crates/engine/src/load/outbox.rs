@@ -15,11 +15,12 @@ use tokio::task::JoinSet;
 use super::ending::RunHalt;
 use super::failure::Failure;
 use super::files::LineFile;
-use super::ledger::{ClosedLedger, Entries, Ledger, Ticket};
+use super::ledger::{ClosedLedger, Entries, Ledger};
 use super::pace::WritePace;
 use super::plan::ChunkId;
 use super::report::NoProgress;
 use super::row::RowKey;
+use super::ticket::Ticket;
 use super::writer::{Delivery, ItemOrigin, TicketedBatch, put};
 
 /// Items that are written or deleted beside the load's own way: gathered into batches, and delivered some

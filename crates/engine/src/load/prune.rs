@@ -26,11 +26,11 @@ use super::Prune;
 use super::ending::{Cancel, EndReason};
 use super::failure::{Failure, Indistinguishable};
 use super::journal::Journal;
-use super::ledger::Ticket;
 use super::outbox::Outbox;
 use super::report::RemainingStale;
 use super::row::RowKey;
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT};
+use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::proof::{Proof, ProofOptions};
 

@@ -17,7 +17,7 @@ use super::differ::deletes_expired;
 use super::ending::EndReason;
 use super::handed::KeyFile;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
-use super::ledger::{ClosedLedger, Ledger, Ticket};
+use super::ledger::{ClosedLedger, Ledger};
 use super::pace::WritePace;
 use super::plan::{ChunkId, ChunkPlan, selected};
 use super::prune::{ItemTypeMarks, Pruning, TableScan, overwritten};
@@ -26,6 +26,7 @@ use super::report::{
 };
 use super::start::{BegunLoad, ReadyTable, RunSetup, begin};
 use super::state::{PruneSelection, State};
+use super::ticket::Ticket;
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
 use super::{ItemAction, Load, processors, prune};
@@ -591,9 +592,9 @@ fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &ChunkEnd) {
     let Some(pass) = model.passes.get(ticket.id.pass) else {
         return;
     };
-    let mut page = ticket.page();
+    let mut record = ticket.record();
     for index in &pass.item_types {
-        if let Some(books) = page.books(*index) {
+        if let Some(books) = record.books(*index) {
             books.count_rows(&RowCounts::of_chunk_end(model, *index, end));
         }
         delivery.progress.rows(*index, end.left_out);

@@ -25,13 +25,13 @@ use super::books::{Books, LargestItem};
 use super::differ::{DifferenceReader, KnownItem, PageLookup, REQUESTS, classify_for_load};
 use super::failure::Failure;
 use super::feed::{RowOutcome, RowOutcomes, WrittenRow};
-use super::ledger::Ticket;
 use super::plan::selected;
 use super::prove::ContestedKeys;
 use super::rejects::{Rejected, reject_note, write_reject_line};
 use super::report::RunTimes;
 use super::row::{RowKey, raw, row_json};
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, RunSelection};
+use super::ticket::Ticket;
 use super::writer::{Delivery, ItemOrigin, TicketedBatch, put};
 use crate::proof::Proof;
 
@@ -107,7 +107,7 @@ impl BlockFolder for LoadWorker {
             text: self.text(&ticket),
             ..BlockTally::default()
         };
-        let forgotten = ticket.page().forgotten;
+        let forgotten = ticket.record().forgotten;
         let flow = if forgotten {
             ControlFlow::Continue(())
         } else {
@@ -390,24 +390,25 @@ impl LoadWorker {
         for reject in &tally.rejects {
             write_reject_line(&mut lines, &delivery.model, reject);
         }
-        let mut page = ticket.page();
-        if page.forgotten {
+        let mut record = ticket.record();
+        if record.forgotten {
             delivery.ledger.take_back(whole(tally.rejects.len()));
             return Ok(());
         }
         for (index, books) in tally.books {
-            if let Some(all) = page.books(index) {
+            if let Some(all) = record.books(index) {
                 all.merge(books);
             }
         }
-        page.note(
+        record.note(
             tally
                 .rejects
                 .iter()
                 .map(|reject| reject_note(&delivery.model, reject)),
         );
-        page.rejects.put(number, lines)?;
-        page.archive
+        record.rejects.put(number, lines)?;
+        record
+            .archive
             .put(number, tally.archive)
             .map_err(Failure::Scratch)
     }

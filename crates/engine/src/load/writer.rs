@@ -29,11 +29,12 @@ use tokio::time::{Duration, Instant, sleep, timeout};
 use super::ending::RunHalt;
 use super::failure::Failure;
 use super::journal::Journal;
-use super::ledger::{Ledger, Ticket};
+use super::ledger::Ledger;
 use super::pace::{WritePace, units};
 use super::rejects::Rejected;
 use super::report::Progress;
 use super::row::RowKey;
+use super::ticket::Ticket;
 
 /// A batch may be sent with so many times the units that it should hold: the rate changes a little all the time.
 const SLACK: f64 = 1.5;
