@@ -1,15 +1,13 @@
 //! Which columns of a pattern's query stand for which places of an item type's rows.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
+use dynafold_mapping::model::{AccessPattern, ItemType, Model, Pass, ValuePath};
 use dynafold_relational::catalog::{Column, DataType, Dbms};
 use dynafold_relational::scan::{Match, ScanColumn};
-use dynafold_relational::value::{Text, Value};
 use dynafold_sql::SelectedColumn;
 
-use super::coerce::coerce;
+use super::places::{constant, table_column};
 use super::shape::QueryShape;
 
 /// The result of a pattern's query, and what tells its item types apart.
@@ -68,8 +66,8 @@ fn base(shape: &QueryShape<'_>, pass: &Pass) -> Option<usize> {
 pub(super) struct AttributeColumns<'a> {
     result: &'a QueryResult<'a>,
     pattern: &'a AccessPattern,
-    item: &'a ItemType,
-    pass: &'a Pass,
+    pub(super) item: &'a ItemType,
+    pub(super) pass: &'a Pass,
     /// The relation of the query that stands for the item type's own.
     pub(super) base: Option<usize>,
     /// Whether the query does not read what the type is made from: its columns are known by their names alone.
@@ -124,16 +122,16 @@ impl<'a> AttributeColumns<'a> {
         let of_it = self.answer().filter(|(name, ..)| *name == attribute);
         let (_, column, _) = of_it.min_by_key(|(.., is_own)| !is_own)?;
         let own = |at: usize| {
-            let output = self.output(at);
+            let output = self.source_column(at);
             output.is_some_and(|output| Some(output.relation) == self.base)
         };
-        self.named(column, true, &|_| true)
-            .or_else(|| self.named(column, true, &own))
+        self.only_named(column, true, &|_| true)
+            .or_else(|| self.only_named(column, true, &own))
     }
 
     /// The column of this name that the query makes, or calls so, for one of `attributes`. A column that `answer` gives to
     /// another attribute of the item type is that one's.
-    fn called(&self, name: &str, any_case: bool, attributes: &[&str]) -> Option<usize> {
+    fn computed_column(&self, name: &str, any_case: bool, attributes: &[&str]) -> Option<usize> {
         let is_taken = |(attribute, column, _): (&str, &str, bool)| {
             let first = attribute.split('.').next().unwrap_or_default();
             column == name && !attributes.contains(&attribute) && self.item.node(first).is_some()
@@ -142,19 +140,19 @@ impl<'a> AttributeColumns<'a> {
             return None;
         }
         let is_shared = self.result.shared.contains(&name.to_lowercase());
-        let is_made = |at: usize| match self.output(at) {
+        let is_made = |at: usize| match self.source_column(at) {
             Some(output) => {
                 (output.is_renamed && !is_shared)
                     || (self.by_name && !self.result.bases.contains(&output.relation))
             }
             None => !is_shared,
         };
-        self.named(name, any_case, &is_made)
+        self.only_named(name, any_case, &is_made)
     }
 
     /// The column that the query makes under the name of an attribute.
     pub(super) fn derived_column(&self, attribute: &str) -> Option<usize> {
-        self.called(attribute, !self.keys.contains(&attribute), &[attribute])
+        self.computed_column(attribute, !self.keys.contains(&attribute), &[attribute])
     }
 
     /// Whether a column of the result is printed with six digits, whatever it holds.
@@ -166,12 +164,12 @@ impl<'a> AttributeColumns<'a> {
     }
 
     /// How values of a column of the result that the database keeps apart become one when they are read.
-    pub(super) fn merged(&self, at: usize) -> Option<&'static str> {
+    pub(super) fn merges_values(&self, at: usize) -> Option<&'static str> {
         if self.has_six_digits(at) {
             return Some("FLOAT is compared by its first six digits");
         }
         let shape = self.result.shape;
-        let column = self.output(at).map(|output| output.column);
+        let column = self.source_column(at).map(|output| output.column);
         // What is computed has the type that the source names for the result.
         let column = column.or_else(|| shape.columns.get(at))?;
         match column.data_type {
@@ -191,19 +189,19 @@ impl<'a> AttributeColumns<'a> {
     }
 
     /// Whether items hold a text that is made as rows are read, and the query gives the bytes: a geometry of MySQL.
-    fn is_converted(&self, at: usize) -> bool {
+    pub(super) fn is_converted(&self, at: usize) -> bool {
         let is_mysql = matches!(self.result.shape.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
-        let output = self.output(at).filter(|_| is_mysql);
+        let output = self.source_column(at).filter(|_| is_mysql);
         output.is_some_and(|output| output.column.data_type == DataType::Printed)
     }
 
     /// The column of a table that a column of the result is.
-    fn output(&self, at: usize) -> Option<SelectedColumn<'a>> {
+    fn source_column(&self, at: usize) -> Option<SelectedColumn<'a>> {
         self.result.shape.outputs.get(at).copied().flatten()
     }
 
     /// The column that stands for one of the item type's relation, or of a parent.
-    fn of(&self, join: Option<usize>, name: &str) -> Option<usize> {
+    fn column_of(&self, join: Option<usize>, name: &str) -> Option<usize> {
         let shape = self.result.shape;
         let relation = match join {
             None => self.base,
@@ -234,10 +232,10 @@ impl<'a> AttributeColumns<'a> {
     /// Whether a column of the result is the column that a place is, by what the query says: it is that column, or is held
     /// equal to it in every row. What the query computes is none, and is compared by its values alone.
     pub(super) fn is_same_column(&self, at: usize, place: Option<&ValuePath>) -> bool {
-        let Some(output) = self.output(at) else {
+        let Some(output) = self.source_column(at) else {
             return true;
         };
-        let Some((join, name, _)) = place.and_then(|place| column(self.pass, place)) else {
+        let Some((join, name, _)) = place.and_then(|place| table_column(self.pass, place)) else {
             return false;
         };
         let Some(relation) = join.map_or(self.base, |join| self.parent(join)) else {
@@ -256,10 +254,10 @@ impl<'a> AttributeColumns<'a> {
     }
 
     /// The columns that are of no other relation than the type's own.
-    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a, '_> {
+    pub(super) fn own_or_computed(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a, '_> {
         let all = self.result.shape.columns.iter().enumerate();
         let own = all.filter(|(at, _)| {
-            let other = self.output(*at).zip(self.base);
+            let other = self.source_column(*at).zip(self.base);
             other.is_none_or(|(output, base)| base == output.relation)
         });
         own.map(|(at, column)| (at, column.name.as_str()))
@@ -286,7 +284,7 @@ impl<'a> AttributeColumns<'a> {
     }
 
     /// A column by its name, in any case where none is spelt so; none where several are.
-    fn named(&self, name: &str, any_case: bool, is: &dyn Fn(usize) -> bool) -> Option<usize> {
+    fn only_named(&self, name: &str, any_case: bool, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let only = |fits: &dyn Fn(&str) -> bool| {
             let columns = self.result.shape.columns.iter().enumerate();
             let mut fitting = columns.filter(|(at, column)| fits(&column.name) && is(*at));
@@ -299,19 +297,19 @@ impl<'a> AttributeColumns<'a> {
 
     /// The column of the query that stands for a place, where `answer` does not say it. `attributes`: those that are this
     /// place and nothing else. `is_own`: whether the item type has a column of its own of a name.
-    fn of_place(
+    pub(super) fn of_place(
         &self,
         place: &ValuePath,
         attributes: &[&str],
         is_own: &dyn Fn(&str) -> bool,
     ) -> Option<usize> {
-        let column = column(self.pass, place);
-        let of_table = column.and_then(|(join, name, _)| self.of(join, name));
+        let column = table_column(self.pass, place);
+        let of_table = column.and_then(|(join, name, _)| self.column_of(join, name));
         // What the query makes is known by its name.
         let made = || attributes.iter().find_map(|path| self.derived_column(path));
         let called = || match column {
             Some((join, name, _)) if join.is_none() || !is_own(name) => {
-                self.called(name, true, attributes)
+                self.computed_column(name, true, attributes)
             }
             Some(_) => None,
             None => {
@@ -320,191 +318,11 @@ impl<'a> AttributeColumns<'a> {
                 let is_slot = matches!(column, Some(ScanColumn::Slot)) && !is_own(name);
                 let found = || {
                     self.named_column(name)
-                        .or_else(|| self.called(name, true, attributes))
+                        .or_else(|| self.computed_column(name, true, attributes))
                 };
                 is_slot.then(found).flatten()
             }
         };
         of_table.or_else(made).or_else(called)
     }
-}
-
-/// The column of a table that a place of a row is.
-fn column<'p>(pass: &'p Pass, place: &ValuePath) -> Option<(Option<usize>, &'p str, &'p DataType)> {
-    match pass.scan.columns.get(place.column) {
-        Some(ScanColumn::Column {
-            join,
-            name,
-            data_type,
-        }) if place.path.is_empty() => Some((*join, name.as_str(), data_type)),
-        _ => None,
-    }
-}
-
-/// A place of a row, with the column of the query that stands for it.
-#[derive(Debug, Clone)]
-struct RowSlot {
-    place: ValuePath,
-    from: usize,
-    /// The type of the place, where it is known.
-    data_type: Option<DataType>,
-}
-
-/// All places of an item type's rows for which the query has a column; whole columns first.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RowSlots {
-    all: Vec<RowSlot>,
-    width: usize,
-}
-
-impl RowSlots {
-    pub(super) fn new(names: &AttributeColumns<'_>) -> Self {
-        let (item, pass) = (names.item, names.pass);
-        let mut slots = Self {
-            all: Vec::new(),
-            width: pass.scan.columns.len() + pass.scan.conditions.len(),
-        };
-        let mut carried = Vec::new();
-        for (name, node) in &item.attributes {
-            carried_in(name, node, &mut carried);
-        }
-        let places = places_of(item);
-        let is_own = |wanted: &str| {
-            let mut columns = places.iter().filter_map(|place| column(pass, place));
-            columns.any(|(join, name, _)| join.is_none() && name == wanted)
-        };
-        for place in &places {
-            let attributes = carried.iter().filter(|(_, other)| is_same(other, place));
-            let attributes: Vec<&str> = attributes.map(|(path, _)| path.as_str()).collect();
-            // An attribute that is a column and nothing else says what that column is called.
-            let named = attributes.iter().find_map(|path| names.named_column(path));
-            let found = || match slots.find(place) {
-                Some(_) => None,
-                None => names.of_place(place, &attributes, &is_own),
-            };
-            let from = named.or_else(found);
-            if let Some(from) = from.filter(|from| !names.is_converted(*from)) {
-                slots.all.push(RowSlot {
-                    place: place.clone(),
-                    from,
-                    data_type: column(pass, place).map(|(.., data_type)| data_type.clone()),
-                });
-            }
-        }
-        slots
-    }
-
-    /// The places, each with the column of the query that stands for it.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&ValuePath, usize)> {
-        self.all.iter().map(|slot| (&slot.place, slot.from))
-    }
-
-    /// The column of the query that stands for a place.
-    pub(super) fn find(&self, place: &ValuePath) -> Option<usize> {
-        let exact = self.all.iter().find(|slot| is_same(&slot.place, place));
-        let found = exact.map(|slot| slot.from);
-        found.or_else(|| self.column(place.column))
-    }
-
-    /// The column of the query that stands for a column of the row.
-    pub(super) fn column(&self, column: usize) -> Option<usize> {
-        let is_it = |place: &ValuePath| place.column == column && place.path.is_empty();
-        let slot = self.all.iter().find(|slot| is_it(&slot.place));
-        slot.map(|slot| slot.from)
-    }
-
-    /// A row of the item type's pass, as far as the query gives it, with values as the pass's columns give them.
-    pub(super) fn row(&self, given: &[Value]) -> Vec<Value> {
-        self.fill(given, coerce)
-    }
-
-    /// The same with values as the query gives them: in SQLite a column of numbers may hold text.
-    pub(super) fn row_as_given(&self, given: &[Value]) -> Vec<Value> {
-        self.fill(given, |value, _| value)
-    }
-
-    fn fill(&self, given: &[Value], read: fn(Value, &DataType) -> Value) -> Vec<Value> {
-        let mut row = vec![Value::Null; self.width];
-        for slot in &self.all {
-            let value = given.get(slot.from).cloned().unwrap_or(Value::Null);
-            let value = match &slot.data_type {
-                Some(data_type) => read(value, data_type),
-                None => value,
-            };
-            if let Some(place) = row.get_mut(slot.place.column) {
-                put(place, &slot.place.path, value);
-            }
-        }
-        row
-    }
-}
-
-/// Whether two places are one.
-pub(super) fn is_same(one: &ValuePath, other: &ValuePath) -> bool {
-    one.column == other.column && one.path == other.path
-}
-
-/// Puts a value at a path within a document.
-fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
-    let Some((first, rest)) = path.split_first() else {
-        *place = value;
-        return;
-    };
-    if !matches!(place, Value::Map(_)) {
-        *place = Value::Map(Vec::new());
-    }
-    let Value::Map(members) = place else { return };
-    let at = members.iter().position(|(name, _)| *name == **first);
-    let at = at.unwrap_or_else(|| {
-        members.push((Text::from(&**first), Value::Null));
-        members.len() - 1
-    });
-    if let Some((_, member)) = members.get_mut(at) {
-        put(member, rest, value);
-    }
-}
-
-/// The places that a value is made from; `None` where it takes more: children, a condition.
-pub(super) fn places(node: &AttributeNode) -> Option<Vec<&ValuePath>> {
-    let mut takes_more = false;
-    node.visit(&mut |node| {
-        takes_more |= matches!(node, AttributeNode::When { .. } | AttributeNode::Embed(_));
-    });
-    (!takes_more).then(|| node.places())
-}
-
-/// The text of a node that takes nothing from the row.
-pub(super) fn constant(node: &AttributeNode) -> Option<String> {
-    let AttributeNode::Template(template) = node else {
-        return None;
-    };
-    let (text, whole) = template.prefix();
-    whole.then(|| text.to_owned())
-}
-
-/// Attributes and members that are one place and nothing else, with their paths.
-fn carried_in<'n>(path: &str, node: &'n AttributeNode, found: &mut Vec<(String, &'n ValuePath)>) {
-    if let Some(place) = node.carried() {
-        found.push((path.to_owned(), place));
-    } else if let AttributeNode::Map { members, .. } = node {
-        for (name, member) in members {
-            carried_in(&format!("{path}.{name}"), member, found);
-        }
-    }
-}
-
-/// Every place that the attributes of an item type take, once; whole columns first.
-fn places_of(item: &ItemType) -> Vec<ValuePath> {
-    let taken = item.attributes.iter().flat_map(|(_, node)| node.places());
-    let row_key = item.row_key.iter();
-    let row_key = row_key.map(|(name, column)| ValuePath::of_column(*column, name.clone()));
-    let all = item.spreads.iter().chain(taken).cloned().chain(row_key);
-    let mut once: Vec<ValuePath> = Vec::new();
-    for place in all {
-        if !once.iter().any(|other| is_same(other, &place)) {
-            once.push(place);
-        }
-    }
-    once.sort_by_key(|place| place.path.len());
-    once
 }

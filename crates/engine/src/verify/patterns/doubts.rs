@@ -18,7 +18,7 @@ use dynafold_sql::{
 };
 
 use super::call::DrawnCalls;
-use super::columns::{constant, is_same};
+use super::places::{constant, is_same};
 use super::projection::{ItemProjection, keys};
 use super::shape::{QueryShape, is_exact, not_null, parts};
 

@@ -18,11 +18,13 @@ mod draw;
 mod kinds;
 mod origin;
 mod others;
+mod places;
 mod projection;
 mod prove;
 mod reach;
 mod report;
 mod shape;
+mod slots;
 mod values;
 mod work;
 

@@ -16,7 +16,9 @@ use dynafold_relational::scan::Relation;
 use dynafold_relational::value::{Text, Value};
 
 use super::coerce::{loosely_same, plain};
-use super::columns::{AttributeColumns, QueryResult, RowSlots, constant, is_same, places};
+use super::columns::{AttributeColumns, QueryResult};
+use super::places::{constant, is_same, places};
+use super::slots::RowSlots;
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
@@ -193,7 +195,9 @@ impl<'a> ItemProjection<'a> {
         let answer = names.answer();
         let answer =
             answer.map(|(name, _, is_own)| (name, names.named_column(name), others && !is_own));
-        let all = names.all().map(|(at, name)| (name, Some(at), others));
+        let all = names
+            .own_or_computed()
+            .map(|(at, name)| (name, Some(at), others));
         for (name, column, may_lack) in answer.chain(all) {
             let path: Vec<Arc<str>> = name.split('.').map(Arc::from).collect();
             let first = name.split('.').next().unwrap_or_default();
@@ -293,7 +297,7 @@ impl<'a> ItemProjection<'a> {
     /// Finds what is compared by its values alone, or under the name of another attribute.
     fn find_doubts(&mut self, names: &AttributeColumns<'_>) {
         let columns = self.compared.iter().filter_map(|one| one.column);
-        let merged = columns.filter_map(|at| Some((names.name(at), names.merged(at)?)));
+        let merged = columns.filter_map(|at| Some((names.name(at), names.merges_values(at)?)));
         let merged = merged.map(|(column, how)| {
             format!("different values of `{column}` may count as equal: {how}")
         });
