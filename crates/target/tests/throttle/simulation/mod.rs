@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::time::Duration;
 
+use dynafold_target::retry::Policy;
 use dynafold_target::throttle::{
     Admission, Gate, HotPartitions, OutcomeKind, RequestOutcome, ThrottleSettings,
 };
@@ -276,15 +277,14 @@ impl<'c> Simulation<'c> {
             if progress {
                 all.failures = 0;
             }
-            let cap = (0.025 * f64::from(1_u32 << all.failures.min(10))).min(10.0);
+            let delay = if progress {
+                Duration::ZERO
+            } else {
+                Policy::default().delay(all.failures, self.random.f64())
+            };
             all.failures += 1;
             all.batch = left;
-            let delay = if progress {
-                0.0
-            } else {
-                cap * self.random.f64()
-            };
-            self.later(now + delay, Event::Writer(writer));
+            self.later(now + delay.as_secs_f64(), Event::Writer(writer));
         }
         if self.full {
             self.ask();
