@@ -436,6 +436,36 @@ async fn rows_that_share_a_key_across_workers_are_found_and_named() {
     held.end().exits(0);
 }
 
+/// What `finish` has archived it writes anew, and no file of somebody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn finish_replaces_its_own_archive_and_no_other_file() {
+    let database = Database::new(
+        "CREATE TABLE tokens (id INTEGER PRIMARY KEY, ends INTEGER NOT NULL);
+         INSERT INTO tokens VALUES (1, 1000000000), (2, 4000000000);",
+    )
+    .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, ttl: ends }
+items: { TOKEN: { from: tokens, key: { PK: \"T#{id}\", SK: T }, expired: archive } }
+";
+    let handed = Handed::new(database.url(), mapping);
+    let lines = handed.planned(&["--accept-inconsistent"]);
+    let results = handed.work(&lines).exits(0).stdout;
+    let archive = handed.path("files/archive.ndjson");
+    handed.finish(&results, &[]).exits(0);
+    let archived = std::fs::read_to_string(&archive).unwrap();
+    assert_eq!(archived.lines().count(), 1, "{archived}");
+    handed.finish(&results, &[]).exits(0);
+    assert_eq!(std::fs::read_to_string(&archive).unwrap(), archived);
+
+    // A part of an export.
+    let other = "{\"Item\":{\"PK\":{\"S\":\"T#9\"}}}\n";
+    std::fs::write(&archive, other).unwrap();
+    let refused = handed.finish(&results, &[]);
+    says(&refused, "it is not an archive of this table");
+    assert_eq!(std::fs::read_to_string(&archive).unwrap(), other);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_that_lose_the_snapshot_fail_by_name() {
     let database = postgres::Database::with(&script("postgres", 2_000)).await;

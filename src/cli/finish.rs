@@ -229,6 +229,7 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::ChunkKeys { .. } | FinishError::Altered(_) => {
             "give the chunk's line to a worker again, and name the folder with the files of all workers by --files"
         }
+        FinishError::OtherFile { .. } => "move the file elsewhere: `finish` writes it anew",
         FinishError::Unread { .. } => {
             "name the folder that holds the files of all workers by --files"
         }

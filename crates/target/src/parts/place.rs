@@ -366,9 +366,32 @@ fn changed_files<'p>(found: &[S3Object], parts: impl Iterator<Item = &'p Part>) 
     changes
 }
 
-/// Whether an export writes an object of this name.
+/// Whether an export writes an object of this name, by one process or by many.
 fn is_of_export(name: &str) -> bool {
-    is_part(name) || [IMPORT_TABLE, MANIFEST].contains(&name)
+    is_part(name) || is_chunk_part(name) || [IMPORT_TABLE, MANIFEST].contains(&name)
+}
+
+/// Whether a name is one that parts of chunks have: `data/part-db114823-00000-00000.json.zst`.
+fn is_chunk_part(name: &str) -> bool {
+    let number = name
+        .strip_prefix("data/part-")
+        .and_then(|rest| rest.split_once('.'));
+    number.is_some_and(|(number, _)| {
+        let pieces: Vec<&str> = number.split('-').collect();
+        let is_number = |piece: &str| piece.bytes().all(|byte| byte.is_ascii_digit());
+        let is_run = |run: &str| run.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match *pieces {
+            [run, chunk, part] => {
+                run.len() == 8
+                    && is_run(run)
+                    && chunk.len() >= 5
+                    && part.len() == 5
+                    && is_number(chunk)
+                    && is_number(part)
+            }
+            _ => false,
+        }
+    })
 }
 
 /// Whether a name is one that parts have.
@@ -457,5 +480,31 @@ impl Manifest {
         }
         let what = "is there already: another export has ended in this place";
         Err(damaged(&place.named(MANIFEST), what).with_help("name another place"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uploads_of_parts_are_aborted_and_no_others() {
+        for name in [
+            "data/part-00001.json.zst",
+            "data/part-db114823-00000-00000.json.zst",
+            "data/part-db114823-100000-00003.json",
+            MANIFEST,
+        ] {
+            assert!(is_of_export(name), "{name}");
+        }
+        for name in [
+            "mine.bin",
+            "data/part-mine.json",
+            "data/part-db114823-00000.json",
+            "data/part-notes-00000-00000.json",
+            "part-00001.json.zst",
+        ] {
+            assert!(!is_of_export(name), "{name}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::load::feed::RowOutcome;
 use crate::load::files::{clear_rejects, refuse_unless};
 use crate::load::handed::{KEY, digest};
 use crate::load::prove::KeyPass;
-use crate::load::rejects::MAX_NOTED;
+use crate::load::rejects::{LINE_PREFIX, MAX_NOTED};
 use crate::load::report::{
     KeyComparer, KeysReport, LimitedBy, NoProgress, Outcome, RemainingStale, Report, Traffic,
     WaitTimes, rate,
@@ -123,6 +123,15 @@ pub enum FinishError {
         held: u64,
         /// Items that the chunks have made.
         made: u64,
+    },
+    /// When a file stands where rejects or archived items are gathered, and is not of an earlier `finish`.
+    #[error("cannot replace {}", path.display())]
+    OtherFile {
+        /// The file's path.
+        path: PathBuf,
+        /// Why it is not replaced.
+        #[source]
+        cause: io::Error,
     },
     /// When keys cannot be compared, or the report's files cannot be written.
     #[error(transparent)]
@@ -703,6 +712,15 @@ fn sealed(folder: &Path, name: &str) -> Result<File, FinishError> {
     }
 }
 
+/// Bytes in which an archived item's first attribute is named.
+const LONGEST_BEGINNING: u64 = 2_048;
+
+/// How an archived item begins: the name of its partition key, and the type.
+fn key_of_line(line: &str) -> &str {
+    let key = line.find("\":{\"").map_or(0, |at| at + "\":{\"S\":".len());
+    line.get(..key).unwrap_or_default()
+}
+
 /// Puts the lines of chunks into one file, in the order of the chunks, in the place of what an earlier run put there. `None` without
 /// any.
 fn gather<'f>(
@@ -711,7 +729,13 @@ fn gather<'f>(
     (which, path): (OutputFile, &Path),
 ) -> Result<Option<PathBuf>, FinishError> {
     let mut files = files.peekable();
+    let other = |cause| FinishError::OtherFile {
+        path: path.to_owned(),
+        cause,
+    };
     if which == OutputFile::Rejects {
+        let why = "it is not a rejects file";
+        refuse_unless(LINE_PREFIX, why, path).map_err(other)?;
         clear_rejects(path)?;
     }
     if files.peek().is_none() {
@@ -722,9 +746,15 @@ fn gather<'f>(
         path: path.to_owned(),
         cause,
     };
-    if which == OutputFile::Archive {
-        let why = "the file exists and is not an archive";
-        refuse_unless("{\"Item\":{", why, path).map_err(unwritten)?;
+    if let (OutputFile::Archive, Some(first)) = (which, files.peek()) {
+        let mut line = Vec::new();
+        let read = sealed(folder, first)?.take(LONGEST_BEGINNING);
+        BufReader::new(read)
+            .read_until(b'\n', &mut line)
+            .map_err(unwritten)?;
+        let line = String::from_utf8_lossy(&line);
+        let why = "it is not an archive of this table";
+        refuse_unless(key_of_line(&line), why, path).map_err(other)?;
     }
     let mut options = private::options();
     let mut out = (options.write(true).create(true).truncate(true))
