@@ -105,9 +105,10 @@ pub(super) async fn run(
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
     let to_stdout = arguments.output == Path::new("-") && arguments.explain.is_none();
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if arguments.explain.is_none() && arguments.compare.is_empty() {
         if let Some(report) = &arguments.report
-            && (report == Path::new("-") || *report == arguments.output)
+            && (report == Path::new("-") || whole(report) == whole(&arguments.output))
         {
             return Err(Failure::usage("--report needs a file of its own")
                 .with_help("name another file than --output; --format json prints the report"));
@@ -149,7 +150,7 @@ pub(super) async fn run(
         ..Limits::default()
     };
     let mappings = arguments.compare.iter().chain(&arguments.update);
-    let asked = with_mappings(&statements, mappings);
+    let asked = with_mappings(&statements, mappings, &catalog);
     if let Some(source) = &mut source {
         limits.observed = sampled(source.as_mut(), &catalog, &asked).await?;
         limits.observed.give_rows(&mut catalog);
@@ -204,17 +205,14 @@ pub(super) async fn run(
         write(&arguments.output, &mapping)?;
     }
     if let Some(file) = &arguments.report {
-        let text = serde_json::to_string_pretty(&report)
-            .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
-        write(file, &text)?;
+        write(file, &as_json(&report)?)?;
     }
     let is_well = report.serves_all();
     match arguments.format {
-        // Beside the mapping on standard output there is no room for it.
         Format::Text if arguments.explain.is_some() => output.text(&report::statements(&report))?,
         Format::Text if to_stdout => output.note(&report::design(&report, &prices)),
         Format::Text => output.text(&report::design(&report, &prices))?,
-        Format::Json if to_stdout => {}
+        Format::Json if to_stdout => output.note(&as_json(&report)?),
         Format::Json => output.json(&report)?,
     }
     if !to_stdout && arguments.explain.is_none() {
@@ -304,7 +302,7 @@ fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failu
             .with_help("docs/design.md shows what such a file looks like")
     };
     if is_mapping {
-        let statements = workload::of_mapping(&text).map_err(|error| refused(&error))?;
+        let statements = workload::of_mapping(&text, catalog).map_err(|error| refused(&error))?;
         return Ok((statements, Fixed::default()));
     }
     let statements = workload::read(&text, catalog.dbms).map_err(|error| refused(&error))?;
@@ -315,19 +313,25 @@ fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failu
     Ok((statements, (pins, expiries)))
 }
 
+fn as_json(report: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(report)
+        .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))
+}
+
 /// The statements of a workload and those of mappings that are priced: what both name is counted.
 fn with_mappings<'p>(
     statements: &[Statement],
     mappings: impl Iterator<Item = &'p PathBuf>,
+    catalog: &Catalog,
 ) -> Vec<Statement> {
-    // What is no file can be read once alone.
+    // A pipe can be read only once.
     let texts = mappings.filter(|path| path.is_file());
     let texts = texts.filter_map(|path| std::fs::read_to_string(path).ok());
-    let known = texts.filter_map(|text| workload::of_mapping(&text).ok());
+    let known = texts.filter_map(|text| workload::of_mapping(&text, catalog).ok());
     statements.iter().cloned().chain(known.flatten()).collect()
 }
 
-/// A server of MySQL or MariaDB shows all of its databases: the one that is named is meant.
+/// Keeps the tables of the named database: MySQL and MariaDB show those of all.
 fn narrow(catalog: &mut Catalog) {
     let is_mysql = matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
     if is_mysql && !catalog.search_path.is_empty() {

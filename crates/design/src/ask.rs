@@ -9,6 +9,7 @@ mod note;
 mod rows;
 mod sql;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::{free_name, has_word, joined, whole};
@@ -259,16 +260,43 @@ impl RangeAsk {
 }
 
 /// A condition that decides which rows are in an index.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub(crate) struct When {
     /// Its words, with `{0}` and so on in the place of the aliases of parents.
     pub(crate) text: String,
     /// The ways to those parents.
     pub(crate) parents: Vec<Vec<Step>>,
-    /// The condition as the query says it.
+    /// The condition as the query says it: queries with other aliases say the same otherwise.
     pub(crate) said: String,
     /// The same as a filter, where there is one.
     pub(crate) filter: Option<Filter>,
+}
+
+impl When {
+    /// What it decides, however queries say it.
+    fn meaning(&self) -> (&str, &[Vec<Step>]) {
+        (&self.text, &self.parents)
+    }
+}
+
+impl PartialEq for When {
+    fn eq(&self, other: &Self) -> bool {
+        self.meaning() == other.meaning()
+    }
+}
+
+impl Eq for When {}
+
+impl PartialOrd for When {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for When {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.meaning().cmp(&other.meaning())
+    }
 }
 
 impl When {
@@ -336,6 +364,8 @@ const PAGE: u64 = 20;
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "send one Query for each part, and combine the answers in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
+const INNER: &str =
+    "ask for the rows of the subquery, for EXISTS for one: `SELECT … WHERE … LIMIT 1`";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
 const OF_PARAMETERS: &str = "no attribute can hold a value that depends on parameters: compute it in the application, from the rows that the other conditions find";
@@ -590,6 +620,16 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
         }
         if tables.is_empty() {
+            let has_query = |output: &SelectOutput| match output {
+                SelectOutput::One { value, .. } => match &value.value {
+                    OperandValue::Expression(expression) => expression.has_query,
+                    _ => false,
+                },
+                SelectOutput::All | SelectOutput::AllOf(_) => false,
+            };
+            if select.outputs.iter().any(has_query) {
+                return unserved("reads tables in a subquery alone", INNER);
+            }
             return unserved("reads no table", REWRITE);
         }
         let mut reading = Self {

@@ -25,10 +25,10 @@ use crate::facts::{Facts, cascading, rows};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
-use crate::said_values;
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::Values;
+use crate::{SHORT, inserted_values, rows_written};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -138,8 +138,8 @@ pub fn price<S: Borrow<Statement>>(
         let rate = statement.rate.unwrap_or(1.0);
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
-                let rows = float(write.rows.unwrap_or(1));
-                let values = said_values(&write, table);
+                let rows = rows_written(&write, table);
+                let values = inserted_values(&write, table, catalog.dbms);
                 let set = (&*write.columns, &values);
                 let of_copies = rows * priced.write_of(table, write.kind, set, false);
                 let mut units = of_copies + rows * priced.write_of(table, write.kind, set, true);
@@ -147,11 +147,10 @@ pub fn price<S: Borrow<Statement>>(
                     units += priced.cascaded(table, CASCADES);
                 }
                 let is_new = write.kind == WriteKind::Insert;
-                let has_key = is_new || priced.has_key(table, &write.columns, &write.found_by);
-                let searches = !is_new
-                    && has_key
-                    && priced.must_search(table, &write.columns, &write.found_by);
-                let reads = if searches { 0.5 } else { 0.0 };
+                let searches =
+                    !is_new && priced.must_search(table, &write.columns, &write.found_by);
+                let has_key = !searches || priced.has_key(table, &write.columns, &write.found_by);
+                let reads = if searches && has_key { 0.5 } else { 0.0 };
                 let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
                     + prices.reads(reads * rate * MONTH).unwrap_or_default();
                 let name = statement.name.clone();
@@ -503,10 +502,12 @@ impl<'d> Priced<'d> {
         // A filter reads on until the limit is full.
         let limit = pattern.limit.map(|limit| u64::from(limit).div_ceil(of_row));
         let limit = limit.or(ask.limit);
-        match limit {
-            Some(limit) if pattern.filter.is_none() => all.min(float(limit)),
-            _ => all,
-        }
+        let answered = self.facts.found_in_all(ask) * self.facts.passing_all(ask);
+        let passing = match pattern.filter {
+            Some(_) => (answered / all).min(1.0),
+            None => 1.0,
+        };
+        all.min(limit.map_or(f64::INFINITY, float) / passing)
     }
 
     /// The items of a table that stand with so many of the one that is asked for: of its children their mean number, of its
@@ -648,7 +649,7 @@ impl<'d> Priced<'d> {
     fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
         let partition = &self.model.table.partition.name;
         let is_found = |item: &ItemType, scan: &Scan| {
-            let is_said = |key: &str| finds(item, scan, key, found_by);
+            let is_said = |key: &str| finds(item, scan, key, found_by, rows(table) <= SHORT);
             let mut indexes = self.model.table.all_indexes();
             is_said(partition)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
@@ -962,22 +963,25 @@ fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
     }
 }
 
-/// Whether these columns of the item's own table give a partition key that all of its rows have. All shards are asked.
-fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String]) -> bool {
+/// Whether these columns of the item's own table give a partition key that all of its rows have. All shards are asked. Of a table
+/// with few rows, one that all rows share finds them too.
+fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String], has_few_rows: bool) -> bool {
     let Some(node) = item.node(key) else {
         return false;
     };
-    let mut is_found = true;
+    let (mut is_found, mut says_something) = (true, false);
     node.visit(&mut |node| {
         is_found &= match node {
-            AttributeNode::Template(template) => template
-                .placeholders()
-                .all(|one| one.shards().is_some() || is_said(scan, one.place.column, columns)),
+            AttributeNode::Template(template) => template.placeholders().all(|one| {
+                let is_said = is_said(scan, one.place.column, columns);
+                says_something |= is_said;
+                one.shards().is_some() || is_said
+            }),
             AttributeNode::When { .. } => false,
             _ => true,
         };
     });
-    is_found
+    is_found && (says_something || has_few_rows)
 }
 
 /// Whether items of a type that is not answered stand between those that a key condition finds: a filter leaves them out.

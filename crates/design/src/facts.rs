@@ -6,7 +6,7 @@ use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction,
 use dynafold_sql::{Comparator, Constant, identifier};
 
 use crate::SHORT;
-use crate::ask::{Ask, Test, When, ask};
+use crate::ask::{Ask, Filter, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::Path;
 use crate::writes::Values;
@@ -244,9 +244,12 @@ impl Facts<'_> {
         if let Some(share) = self.observed.conditions.get(&counted) {
             return share.clamp(1.0 / rows(table), 1.0);
         }
-        let Some(filter) = &when.filter else {
-            return SOME;
-        };
+        let filter = when.filter.as_ref();
+        filter.map_or(SOME, |filter| self.passing(filter, table))
+    }
+
+    /// The share of rows that pass a filter.
+    fn passing(&self, filter: &Filter, table: &Table) -> f64 {
         let path = &filter.path;
         let found = path.find(table, self.catalog);
         let sample = found.and_then(|(table, column)| self.sample(table, column));
@@ -254,8 +257,8 @@ impl Facts<'_> {
         // NULL meets no comparison.
         let one = present.unwrap_or(1.0) / self.distinct(path, table).max(2.0);
         let share = match &filter.test {
-            Test::Exists => present.unwrap_or(1.0 - SOME),
-            Test::Missing => present.map_or(SOME, |present| 1.0 - present),
+            Test::Exists => self.leads(path, table),
+            Test::Missing => 1.0 - self.leads(path, table),
             Test::Compare(Comparator::NotEqual, _) => present.unwrap_or(1.0) - one,
             Test::In { list, negated } => {
                 let listed = one * float(whole(list.len()));
@@ -275,11 +278,15 @@ impl Facts<'_> {
     pub(crate) fn found(&self, ask: &Ask<'_>) -> f64 {
         let found = self.found_in_all(ask);
         // A filter reads on until the limit is full.
-        let is_filtered = !ask.filters.is_empty();
-        match ask.limit {
-            Some(limit) if !is_filtered => found.min(float(limit)),
-            _ => found,
-        }
+        let limit = ask.limit.map_or(f64::INFINITY, float);
+        found.min(limit / self.passing_all(ask))
+    }
+
+    /// The share of the items that a read finds by its key which its filters let through.
+    pub(crate) fn passing_all(&self, ask: &Ask<'_>) -> f64 {
+        let filters = ask.filters.iter();
+        let shares = filters.map(|filter| self.passing(filter, ask.root));
+        shares.product()
     }
 
     /// About how many of those that it finds it answers at most.

@@ -38,14 +38,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::MAX_GLOBAL_INDEXES;
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
-use dynafold_format::{count, float, joined, rounded};
+use dynafold_format::{count, float, joined, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
+use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
-use dynafold_relational::catalog::{Catalog, DataType, ForeignKey, Table, TableName};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, ForeignKey, Table, TableName};
 use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{
-    WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
+    Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
 };
 
 use ask::{Ask, Note, Unserved, ask};
@@ -885,7 +886,7 @@ fn understood<'w, 'c>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             match table(catalog, write.schema.as_ref(), &write.table) {
                 Some(table) => {
-                    let rate = statement.rate.unwrap_or(1.0) * float(write.rows.unwrap_or(1));
+                    let rate = statement.rate.unwrap_or(1.0) * rows_written(&write, table);
                     let named = |column: &String| {
                         let mut columns = table.columns.iter();
                         let found = columns.find(|one| one.name.eq_ignore_ascii_case(column));
@@ -905,7 +906,7 @@ fn understood<'w, 'c>(
                         inserts_several: write.rows != Some(1),
                         numbers: write.numbers,
                         columns,
-                        values: said_values(&write, table),
+                        values: inserted_values(&write, table, catalog.dbms),
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
@@ -942,14 +943,45 @@ fn understood<'w, 'c>(
     }
 }
 
-/// The values that an INSERT says, by the columns of its table.
-fn said_values(write: &WriteStatement, table: &Table) -> writes::Values {
+/// The rows that a statement writes, as far as it says how many: as many as its lists have keys of rows.
+fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
+    let key = table.row_key();
+    let is_key = |name: &String| key.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let is_said = |key: &String| {
+        let mut found_by = write.found_by.iter();
+        found_by.any(|one| one.eq_ignore_ascii_case(key))
+    };
+    let is_row = !key.is_empty() && key.iter().all(is_said);
+    let lists = write
+        .listed
+        .iter()
+        .filter(|(name, _)| is_row && is_key(name));
+    let keys: f64 = lists.map(|(_, values)| float(whole(*values))).product();
+    float(write.rows.unwrap_or(1)) * keys
+}
+
+/// The values that an INSERT gives, by the columns of its table: those that it says, and the defaults of columns that it leaves
+/// out.
+fn inserted_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> writes::Values {
     let said = write.values.iter().filter_map(|(name, value)| {
         let mut columns = table.columns.iter();
         let column = columns.find(|one| one.name.eq_ignore_ascii_case(name))?;
         Some((column.name.clone(), value.clone()))
     });
-    said.collect()
+    let left_out = table.columns.iter().filter(|column| {
+        let named = write.inserted.as_ref();
+        let is_named = |name: &String| name.eq_ignore_ascii_case(&column.name);
+        named.is_some_and(|named| !named.iter().any(is_named)) && column.generated.is_none()
+    });
+    let defaults = left_out.filter_map(|column| {
+        let value = match &column.default {
+            Some(default) => dynafold_sql::constant(default, dbms).unwrap_or(Constant::Other),
+            None if column.is_numbered() => Constant::Other,
+            None => column.nullable.then_some(Constant::Null)?,
+        };
+        Some((column.name.clone(), value))
+    });
+    said.chain(defaults).collect()
 }
 
 /// A table, and the columns of it that a WHERE holds equal to something.
@@ -1554,11 +1586,15 @@ fn tried<'c>(
             let known: Vec<Vec<KeyPart>> = known.collect();
             for structure in structures(ask, &known, &read.statement.name, catalog) {
                 let alike = of_first.entry(&ask.root.name).or_default();
-                let mut known = alike.iter().filter_map(|at| all.get(*at));
                 strict.extend((place == 0).then(|| structure.clone()));
-                if !known.any(|known| known.same(&structure)) {
-                    alike.push(all.len());
-                    all.push(structure);
+                let is_same = |at: &&usize| all.get(**at).is_some_and(|one| one.same(&structure));
+                let known = alike.iter().find(is_same).copied();
+                match known.and_then(|at| all.get_mut(at)) {
+                    Some(known) => known.named = known.named.take().min(structure.named),
+                    None => {
+                        alike.push(all.len());
+                        all.push(structure);
+                    }
                 }
             }
         }
@@ -1579,7 +1615,7 @@ fn tried<'c>(
             // No other structure has its rows.
             let candidates = with_table.get(&ask.root.name).into_iter().flatten();
             for (at, structure) in candidates.filter_map(|at| Some((*at, all.get(*at)?))) {
-                let Some(part) = serves(structure, ask, &read.statement.name, catalog) else {
+                let Some(part) = serves(structure, ask, catalog) else {
                     continue;
                 };
                 let others = others(structure, ask);
@@ -1810,6 +1846,13 @@ fn alternatives(
 
 fn header(catalog: &Catalog, is_guessed: bool) -> String {
     let table = table_name(catalog);
+    let name = format!("${{TABLE_NAME:-{table}}}");
+    // What YAML takes for something else than text, such as `null`.
+    let name = if scalar(&table) == table {
+        name
+    } else {
+        quoted(&name)
+    };
     let schema = format!("{} `{}`", catalog.dbms, catalog.database.replace('\n', " "));
     let about = if is_guessed {
         format!(
@@ -1829,7 +1872,7 @@ fn header(catalog: &Catalog, is_guessed: bool) -> String {
 dynafold: 1
 
 table:
-  name: ${{TABLE_NAME:-{table}}}
+  name: {name}
 "
     )
 }
@@ -1889,6 +1932,28 @@ mod tests {
             by_columns(&catalog, &other, &BTreeSet::from([&id])),
             r#"SELECT "id" FROM later.users WHERE "id" = :p1"#
         );
+    }
+
+    /// The indexes of a proposal for tables as [`traps::tests::schema`] reads them.
+    fn indexes_for(tables: &str, sql: &str) -> usize {
+        let (catalog, limits) = traps::tests::schema(tables);
+        let statements = workload::read(sql, catalog.dbms).unwrap();
+        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
+        let found = design(&catalog, &statements, &prices, &limits);
+        assert!(found.report.serves_all(), "{:#?}", found.report);
+        found.report.indexes.len()
+    }
+
+    #[test]
+    fn reads_that_ask_the_same_in_other_words_share_an_index() {
+        let leaves = "leaves 9000: id, approver distinct=300 most=60, state text distinct=4 most=8000, at, prio\n";
+        let ids = "-- ids (1/s)\nSELECT id FROM leaves WHERE approver = :a AND state = 'pending' ORDER BY at, id;\n";
+        let all = "-- all (1/s)\nSELECT l.id, l.at FROM leaves l WHERE l.state = 'pending' AND l.approver = :a ORDER BY l.at, l.id;\n";
+        let decide = "-- decide (60/s)\nUPDATE leaves SET state = :s WHERE id = :id;\n";
+        assert_eq!(indexes_for(leaves, &format!("{ids}{all}{decide}")), 1);
+        let take = "-- take (9/s)\nSELECT id FROM leaves WHERE state = 'pending' AND at <= :now ORDER BY at, id LIMIT 10;\n";
+        let overdue = "-- overdue (1/s)\nSELECT id, prio FROM leaves WHERE state = 'pending' AND at <= :now ORDER BY at, id LIMIT 100;\n";
+        assert_eq!(indexes_for(leaves, &format!("{take}{overdue}{decide}")), 1);
     }
 
     #[test]

@@ -312,7 +312,11 @@ impl Pricing<'_> {
         let Some(part) = structure.parts.get(part) else {
             return 0.0;
         };
-        let rates = self.statements(part.table).map(|write| write.rate);
+        let rates = self.statements(part.table).map(|write| match write.kind {
+            // The old item goes, the new one comes.
+            WriteKind::Update if is_moved(structure, part, write) => 2.0 * write.rate,
+            _ => write.rate,
+        });
         let writes = rates.fold(0.0, |sum, rate| sum + rate) * self.write_units(part.table);
         writes * self.most_frequent(part) / float(structure.shards)
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::has_word;
+use dynafold_format::{free_name, has_word};
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table, TableName};
 use dynafold_sql::WriteKind;
 
@@ -84,6 +84,8 @@ pub(crate) fn splits(
     prices: &Prices,
 ) -> Option<Splits> {
     let catalog = facts.catalog;
+    let tables = catalog.tables.iter().map(|table| table.name.clone());
+    let mut taken: BTreeSet<TableName> = tables.collect();
     let each = large.iter().map(|(base, large)| {
         let table = catalog.table(base)?;
         let mut columns = large.clone();
@@ -131,10 +133,12 @@ pub(crate) fn splits(
         let name = large
             .iter()
             .fold(base.name.clone(), |name, one| format!("{name}_{one}"));
-        let name = TableName {
+        let of_schema = |name: &str| TableName {
             schema: base.schema.clone(),
-            name,
+            name: name.to_owned(),
         };
+        let name = of_schema(&free_name(&name, &|name| taken.contains(&of_schema(name))));
+        taken.insert(name.clone());
         let (base, large) = (base.clone(), large.clone());
         let split = Split {
             base,
@@ -142,7 +146,7 @@ pub(crate) fn splits(
             columns,
             keys,
         };
-        catalog.find(&name.name).is_none().then_some((name, split))
+        Some((name, split))
     });
     each.collect()
 }
@@ -486,6 +490,14 @@ mod tests {
 
     fn assert_near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 0.01, "{found} for {expected}");
+    }
+
+    #[test]
+    fn a_table_that_is_called_like_a_large_column_does_not_keep_it_beside_the_others() {
+        let tables = format!("{DOCS}\ndocs_body 10: id, z");
+        let (text, _, units) = proposed_of(&tables, "");
+        assert!(text.contains("DOCS_BODY_2"), "{text}");
+        assert_near(units, 1.0);
     }
 
     #[test]

@@ -71,7 +71,8 @@ pub(crate) struct Structure<'c> {
     pub(crate) parts: Vec<Part<'c>>,
     /// Conditions that the items meet: a sparse index.
     pub(crate) when: Vec<When>,
-    /// The statement after whose name the one partition key value is called, where there is one for all.
+    /// The statement after whose name the one partition key value is called, where there is one for all: of several the first by
+    /// name.
     pub(crate) named: Option<String>,
     /// Over how many partition key values each one is spread; 1 where it is not.
     pub(crate) shards: u64,
@@ -169,8 +170,6 @@ impl<'c> Structure<'c> {
                 .iter()
                 .zip(&other.parts)
                 .all(|(one, other)| one.same(other))
-            && (self.named == other.named
-                || self.parts.iter().any(|part| !part.partition.is_empty()))
     }
 
     /// Whether it can be the table's own key: each row has all of it, and the sort key tells rows apart without
@@ -502,12 +501,7 @@ pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<S
 }
 
 /// Whether a structure answers a read, with the part that does; a collection is answered by one that has all of its parts.
-pub(crate) fn serves(
-    structure: &Structure<'_>,
-    ask: &Ask<'_>,
-    name: &str,
-    catalog: &Catalog,
-) -> Option<usize> {
+pub(crate) fn serves(structure: &Structure<'_>, ask: &Ask<'_>, catalog: &Catalog) -> Option<usize> {
     if !ask.children.is_empty() {
         let wanted = collection(ask, catalog);
         let mut pairs = wanted.parts.iter().zip(&structure.parts);
@@ -541,9 +535,6 @@ pub(crate) fn serves(
     parts.position(|(place, part)| {
         if part.table.name != ask.root.name || !part.partition.iter().all(|key| equal.contains(key))
         {
-            return false;
-        }
-        if part.partition.is_empty() && structure.named.as_deref() != Some(name) {
             return false;
         }
         let rest = equal

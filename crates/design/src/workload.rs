@@ -58,10 +58,7 @@ pub struct Expiry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
     /// When what stands in parentheses is no rate.
-    #[error(
-        "line {line}: `({found})` is not a rate: write `({name_or_rate})`",
-        name_or_rate = "20/s), or (20/s, strong"
-    )]
+    #[error("line {line}: `({found})` is not a rate: write `(20/s)` or `(20/s, strong)`")]
     Rate {
         /// The line, from 1.
         line: usize,
@@ -115,6 +112,14 @@ pub enum WorkloadError {
     Open {
         /// The line, from 1.
         line: usize,
+    },
+    /// When a rate of a mapping is no number above zero.
+    #[error("`{name}`: `{key}` must be a number above zero")]
+    MappingRate {
+        /// The access pattern or the item type.
+        name: String,
+        /// The key that has it.
+        key: &'static str,
     },
     /// When a mapping whose access patterns are the workload cannot be read.
     #[error("it is not valid YAML: {0}")]
@@ -278,47 +283,63 @@ fn said(
 /// # Errors
 ///
 /// [`WorkloadError`] where it is not valid YAML, or has no access pattern with SQL.
-pub fn of_mapping(text: &str) -> Result<Vec<Statement>, WorkloadError> {
+pub fn of_mapping(text: &str, catalog: &Catalog) -> Result<Vec<Statement>, WorkloadError> {
     let mapping = dynafold_mapping::yaml::parse(text)
         .map_err(|error| WorkloadError::Mapping(error.message.clone()))?;
-    let number = |node: &YamlNode, key: &str| {
-        let said = node.get(key).and_then(YamlNode::text);
-        said.and_then(|said| said.parse::<f64>().ok())
+    let rate = |name: &str, node: &YamlNode, key: &'static str| {
+        let Some(said) = node.get(key).and_then(YamlNode::text) else {
+            return Ok(None);
+        };
+        let rate = said.parse::<f64>().ok();
+        let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
+        let name = name.to_owned();
+        rate.map(Some)
+            .ok_or(WorkloadError::MappingRate { name, key })
     };
     let entries = |key: &str| mapping.get(key).map_or(&[][..], YamlNode::entries);
     let reads = entries("access_patterns").iter().filter_map(|entry| {
         let node = &entry.value;
         let said = |key: &str| node.get(key).and_then(YamlNode::text);
-        Some(Statement {
+        let sql = said("sql")?.trim().trim_end_matches(';').to_owned();
+        let rate = rate(&entry.key, node, "rate");
+        Some(rate.map(|rate| Statement {
             name: entry.key.clone(),
-            rate: number(node, "rate"),
+            rate,
             strong: said("consistent") == Some("true"),
             about: said("description").unwrap_or_default().to_owned(),
-            sql: said("sql")?.trim().trim_end_matches(';').to_owned(),
+            sql,
             ..Statement::default()
-        })
+        }))
     });
-    let mut found: Vec<Statement> = reads.collect();
+    let mut found: Vec<Statement> = reads.collect::<Result<_, _>>()?;
     if found.is_empty() {
         return Err(WorkloadError::Empty);
     }
     // A row that several item types have is written once, at the greatest of their rates.
-    let mut written: BTreeMap<&str, (&str, f64)> = BTreeMap::new();
+    let mut written: BTreeMap<TableName, (&str, f64, String)> = BTreeMap::new();
     for entry in entries("items") {
         let from = entry.value.get("from").and_then(YamlNode::text);
-        let rate = number(&entry.value, "write_rate");
+        let rate = rate(&entry.key, &entry.value, "write_rate")?;
         let Some((from, rate)) = from.zip(rate) else {
             continue;
         };
-        let known = written.entry(from).or_insert((&entry.key, rate));
+        let sql = format!("INSERT INTO {from} DEFAULT VALUES");
+        let write = write_statement(&sql, catalog.dbms);
+        let table = write.and_then(|write| table(catalog, write.schema.as_ref(), &write.table));
+        let unknown = || TableName {
+            schema: String::new(),
+            name: from.to_owned(),
+        };
+        let name = table.map_or_else(unknown, |table| table.name.clone());
+        let known = written.entry(name).or_insert((&entry.key, rate, sql));
         if rate > known.1 {
-            *known = (&entry.key, rate);
+            (known.0, known.1) = (&entry.key, rate);
         }
     }
-    let writes = written.into_iter().map(|(from, (name, rate))| Statement {
+    let writes = written.into_values().map(|(name, rate, sql)| Statement {
         name: format!("write_{name}"),
         rate: Some(rate),
-        sql: format!("INSERT INTO {from} DEFAULT VALUES"),
+        sql,
         ..Statement::default()
     });
     found.extend(writes);
@@ -552,12 +573,13 @@ mod tests {
         let known = of_mapping(
             "items:
   HEAD: { from: orders, write_rate: 40 }
-  BODY: { from: orders, write_rate: 50 }
+  BODY: { from: public.orders, write_rate: 50 }
   USER: { from: users, write_rate: 5 }
 access_patterns:
   get: { sql: SELECT * FROM orders WHERE id = :id, rate: 7 }
   old: { sql: SELECT * FROM users WHERE id = :id, rate: 8 }
 ",
+            &catalog,
         );
         let known = known.unwrap();
         let all = |text: &str| {
@@ -574,6 +596,16 @@ access_patterns:
         assert_eq!(all(&some), others);
         let whole = format!("{get}-- put (50/s)\nUPDATE orders SET user_id = 1 WHERE id = :id;");
         assert_eq!(all(&whole), ["get 9", "put 50", "old 8", "write_USER 5"]);
+    }
+
+    #[test]
+    fn a_rate_of_a_mapping_is_a_number_above_zero() {
+        let catalog = dynafold_relational::catalog::sample::shop();
+        for rate in ["-7", "0", "nan", "many"] {
+            let text = format!("access_patterns:\n  get: {{ sql: SELECT 1, rate: {rate} }}\n");
+            let error = of_mapping(&text, &catalog).unwrap_err().to_string();
+            assert_eq!(error, "`get`: `rate` must be a number above zero", "{rate}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) struct Writes {
     pub(crate) statements: Vec<Write>,
 }
 
-/// What an INSERT says of columns.
+/// What an INSERT gives columns.
 pub(crate) type Values = BTreeMap<String, Constant>;
 
 /// A statement that writes.
@@ -33,7 +33,7 @@ pub(crate) struct Write {
     pub(crate) numbers: bool,
     /// The columns that it sets.
     pub(crate) columns: Vec<String>,
-    /// The values that an INSERT says.
+    /// The values that an INSERT gives.
     pub(crate) values: Values,
     /// Those that it computes from what they were.
     pub(crate) from_itself: Vec<String>,

@@ -60,13 +60,32 @@ impl Condition {
         left.column().filter(|_| is_value)
     }
 
-    /// The column that it holds equal, as it is or in a function, to something that is none.
-    pub(super) fn found_by(&self) -> Option<&ColumnRef> {
-        let is_function = |one: &Wrapping| matches!(one, Wrapping::Function(_));
-        let columns = self.equal()?.map(|side| match &side.value {
-            OperandValue::Column(column) if side.around.iter().all(is_function) => Some(column),
+    /// The operand and the values of an IN.
+    pub(super) fn listed(&self) -> Option<(&Operand, &[Operand])> {
+        match &self.test {
+            ConditionTest::In {
+                operand,
+                negated: false,
+                list,
+            } => Some((operand, list)),
             _ => None,
-        });
+        }
+    }
+
+    /// The column that it holds equal, as it is or in a function, to something that is none, or to one of a list.
+    pub(super) fn found_by(&self) -> Option<&ColumnRef> {
+        fn held(side: &Operand) -> Option<&ColumnRef> {
+            let is_function = |one: &Wrapping| matches!(one, Wrapping::Function(_));
+            match &side.value {
+                OperandValue::Column(column) if side.around.iter().all(is_function) => Some(column),
+                _ => None,
+            }
+        }
+        if let Some((operand, list)) = self.listed() {
+            let has_column = list.iter().any(|one| held(one).is_some());
+            return held(operand).filter(|_| !has_column);
+        }
+        let columns = self.equal()?.map(held);
         match columns {
             [Some(column), None] | [None, Some(column)] => Some(column),
             _ => None,

@@ -45,7 +45,7 @@ pub use parameters::{Example, Lists, Parametrized, ValueList, parametrized};
 pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::{Sql, literal};
-pub use writes::{WriteKind, WriteStatement, write_statement};
+pub use writes::{WriteKind, WriteStatement, constant, write_statement};
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 

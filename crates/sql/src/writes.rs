@@ -8,11 +8,11 @@ use sqlparser::ast::{
 
 use super::condition::{Condition, conditions};
 use super::operand::{
-    ColumnRef, Constant, Expression, Name, Operand, OperandValue, arguments, has_expression, names,
-    placeholder,
+    ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
+    has_expression, names, placeholder,
 };
 use super::query::on_large_stack;
-use super::text::{Sql, statements};
+use super::text::{Sql, expression, statements};
 
 /// How a statement writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +44,12 @@ pub struct WriteStatement {
     pub from_itself: Vec<String>,
     /// The values that an INSERT of one row says beside parameters, by column. Without a parameter all are examples.
     pub values: Vec<(String, Constant)>,
-    /// The columns that its WHERE holds equal to something.
+    /// The columns that an INSERT names: others get their defaults. None where it gives all in their order.
+    pub inserted: Option<Vec<String>>,
+    /// The columns that its WHERE holds equal to something, or to one of a list.
     pub found_by: Vec<String>,
+    /// The columns with a list, each with how many values it has.
+    pub listed: Vec<(String, usize)>,
     /// The columns that its WHERE holds below something that is no column, alone or in an expression.
     pub below: Vec<String>,
 }
@@ -60,6 +64,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut rows = Some(1);
         let mut numbers = false;
         let mut values = Vec::new();
+        let mut inserted = None;
         let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
                 TableObject::TableName(name) => {
@@ -69,7 +74,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                         None => Some(1),
                     };
                     numbers = has_expression(&insert.source, is_next_number);
-                    values = inserted(insert, &sql);
+                    values = inserted_values(insert, &sql);
+                    inserted = inserted_columns(insert, dbms);
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
                 _ => return None,
@@ -108,6 +114,10 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let held = condition.map(|condition| conditions(condition, &sql));
         let held = || held.iter().flatten();
         let name = |column: &ColumnRef| column.name.text.clone();
+        let listed = |condition: &Condition| {
+            let (_, list) = condition.listed()?;
+            Some((name(condition.found_by()?), list.len()))
+        };
         let mut parts = names(table, Some(dbms))?;
         let table = parts.pop()?;
         Some(WriteStatement {
@@ -119,7 +129,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             columns,
             from_itself,
             values,
+            inserted,
             found_by: held().filter_map(Condition::found_by).map(name).collect(),
+            listed: held().filter_map(listed).collect(),
             below: held().filter_map(Condition::below).map(name).collect(),
         })
     })
@@ -127,7 +139,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
 }
 
 /// The values that an INSERT of one row says beside parameters.
-fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
+fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
     let rows = match insert.source.as_deref().map(|query| &*query.body) {
         Some(SetExpr::Values(values)) => &*values.rows,
         _ => &[],
@@ -149,6 +161,36 @@ fn inserted(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
         value.around.is_empty().then_some((name?.text, constant))
     });
     said.collect()
+}
+
+/// The columns that an INSERT names, in `(a, b)` or in `SET a = 1, b = 2`.
+fn inserted_columns(insert: &Insert, dbms: Dbms) -> Option<Vec<String>> {
+    let set = insert.assignments.iter().map(|one| match &one.target {
+        AssignmentTarget::ColumnName(name) => Some(name),
+        AssignmentTarget::Tuple(_) => None,
+    });
+    let columns = insert.columns.iter().map(Some).chain(set);
+    let named = columns.map(|name| Some(names(name?, Some(dbms))?.pop()?.text));
+    let named: Vec<String> = named.collect::<Option<_>>()?;
+    (!named.is_empty()).then_some(named)
+}
+
+/// The constant that an expression is, such as the default of a column: `'open'::state`.
+pub fn constant(expression: &str, dbms: Dbms) -> Option<Constant> {
+    let (text, sql) = (
+        expression.to_owned(),
+        Sql::read(expression, Some(dbms)).ok()?,
+    );
+    on_large_stack(move || {
+        let operand = Operand::of(&self::expression(&text, dbms)?, &sql);
+        let mut around = operand.around.iter();
+        let is_bare = around.all(|one| matches!(one, Wrapping::Cast(_)));
+        match operand.value {
+            OperandValue::Constant(constant) if is_bare => Some(constant),
+            _ => None,
+        }
+    })
+    .flatten()
 }
 
 /// Whether it is a sum with the greatest value of a column.
@@ -209,6 +251,10 @@ mod tests {
         assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
         assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
         assert_eq!(rows("DELETE FROM t"), Some(1));
+        let of_list = "DELETE FROM t WHERE a = :a AND b IN (:b, :c) AND d NOT IN (1, 2)";
+        let of_list = write_statement(of_list, Dbms::Mysql).unwrap();
+        assert_eq!(of_list.found_by, ["a", "b"]);
+        assert_eq!(of_list.listed, [("b".to_owned(), 2)]);
         let values = |sql: &str| write_statement(sql, Dbms::Postgres).unwrap().values;
         assert_eq!(
             values("INSERT INTO t (a, b, c, d) VALUES ('x', $1, NULL, lower('Y'))"),
@@ -218,6 +264,11 @@ mod tests {
             ]
         );
         assert_eq!(values("INSERT INTO t (a) VALUES ('x')"), []);
+        let inserted = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().inserted;
+        let named = Some(vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!(inserted("INSERT INTO t (a, b) VALUES ('x', 'y')"), named);
+        assert_eq!(inserted("INSERT INTO t SET a = 1, b = :b"), named);
+        assert_eq!(inserted("INSERT INTO t VALUES ('x', 'y')"), None);
         assert_eq!(
             values("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)"),
             []

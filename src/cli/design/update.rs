@@ -69,7 +69,7 @@ pub(super) async fn run(
     let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;
     let new = new.into_model(output)?;
     // What the mapping serves already goes on.
-    let mut known = workload::of_mapping(&text).unwrap_or_default();
+    let mut known = workload::of_mapping(&text, catalog).unwrap_or_default();
     let seconds = second_requests(&old, catalog, &limits.observed, wanted.statements);
     known.retain(|one| !seconds.contains(&one.name));
     let statements = workload::with_mapping(wanted.statements, known, catalog);

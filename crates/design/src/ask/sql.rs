@@ -524,14 +524,15 @@ pub(super) fn text_constant(condition: &Condition) -> Option<(&ColumnRef, &str)>
 }
 
 /// Whether the database takes no account of case. MySQL's collations `_bin`, `_cs` and `_cs_ks` do, though texts may be equal but for
-/// accents or blanks at the end.
+/// accents or blanks at the end, and `character` of PostgreSQL and RTRIM of SQLite, which ignore blanks at the end alone.
 pub(crate) fn ignores_case(column: &Column) -> bool {
     // Of one in the order of bytes the catalog does not keep the name.
     let collation = column.collation.as_deref();
     column.insensitive
         && collation.is_some_and(|name| {
             let name = name.trim_end_matches("_ks");
-            !name.ends_with("_bin") && !name.ends_with("_cs")
+            let ignores_blanks_alone = name == "bpchar" || name.eq_ignore_ascii_case("RTRIM");
+            !ignores_blanks_alone && !name.ends_with("_bin") && !name.ends_with("_cs")
         })
 }
 

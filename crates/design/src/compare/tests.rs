@@ -117,6 +117,55 @@ access_patterns:
     assert_near(of("ORG, SEAT", sql), 1.5);
 }
 
+const OF_ZONE: &str = "items:
+  PARCEL:
+    from: parcels
+    key: { PK: \"Z#{zone_id}\", SK: \"P#{id}\" }
+access_patterns:
+  inZone: { items: [PARCEL], key: { PK: \"Z#{z}\" }, filter: \"status = 'in'\", limit: 10 }
+";
+
+#[test]
+fn beside_a_limit_a_filter_reads_as_many_items_as_give_so_many() {
+    let sql =
+        "-- inZone (1/s)\nSELECT id FROM parcels WHERE zone_id = :z AND status = 'in' LIMIT 10;";
+    let found = priced(PARCELS, &OF_ZONE, sql);
+    // A fourth of them passes.
+    assert_near(items(&found), 40.0);
+}
+
+#[test]
+fn a_key_that_all_rows_share_finds_none_of_many() {
+    let mapping = |key: &str| {
+        format!(
+            "items:\n  PARCEL:\n    from: parcels\n    key: {{ PK: {key}, SK: \"{{weight}}#{{id}}\" }}\n"
+        )
+    };
+    let sql = "-- weigh (1/s)\nUPDATE parcels SET weight = :w WHERE id = :id;";
+    let has_key = |tables: &str, key: &str| priced(tables, &mapping(key), sql).writes[0].has_key;
+    assert!(has_key(PARCELS, "\"P#{id}\""));
+    assert!(!has_key(PARCELS, "PARCELS"));
+    assert!(has_key(&PARCELS.replace("10000:", "90:"), "PARCELS"));
+}
+
+#[test]
+fn a_write_that_lists_keys_counts_as_their_rows() {
+    let mapping = "items:
+  PARCEL:
+    from: parcels
+    key: { PK: \"P#{id}\", SK: P }
+";
+    for (condition, units) in [
+        ("id = :a", 1.0),
+        ("id IN (:a, :b, :c)", 3.0),
+        ("id IN (:a, :b) AND status IN ('in', 'out')", 2.0),
+        ("status IN ('in', 'out')", 1.0),
+    ] {
+        let sql = format!("-- weigh (1/s)\nUPDATE parcels SET weight = :w WHERE {condition};");
+        assert_near(write(&priced(PARCELS, mapping, &sql)), units);
+    }
+}
+
 #[test]
 fn rows_without_a_key_are_neither_found_nor_in_its_index() {
     let tables = "orders 9000: id, coupon_id null distinct=300 present=900, state text, note";
@@ -129,10 +178,13 @@ access_patterns:
   ofCoupon: { items: [ORDER], index: GSI1, key: { GSI1PK: \"C#{c}\" } }
 ";
     let sql = "-- ofCoupon (1/s)\nSELECT id FROM orders WHERE coupon_id = :c;
-        -- place (1/s)\nINSERT INTO orders (id) VALUES (:id);";
+        -- place (1/s)\nINSERT INTO orders (id, coupon_id) VALUES (:id, :c);";
     let found = priced(tables, mapping, sql);
     assert_near(items(&found), 3.0);
     assert_near(write(&found), 1.1);
+    // A column that the INSERT does not name is NULL.
+    let without = sql.replace("(id, coupon_id) VALUES (:id, :c)", "(id) VALUES (:id)");
+    assert_near(write(&priced(tables, mapping, &without)), 1.0);
     // NULL has an entry where something stands for it.
     let kept = mapping.replace("{coupon_id}", "{coupon_id | string | default(NONE)}");
     assert_near(write(&priced(tables, &kept, sql)), 2.0);
