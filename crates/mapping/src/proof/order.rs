@@ -70,8 +70,6 @@ enum WrittenForm {
     InOrder(String),
     /// Nothing shows the order, for this reason.
     Open(String),
-    /// The text of a number or a time, or of what does not fit its type: nothing shows the order of any text made from it.
-    AsText(String),
 }
 
 /// Everything that keeps the order of a template's text from being that of its values.
@@ -134,7 +132,7 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
     }
     match (written, domain.kind) {
         (WrittenForm::InOrder(words), _) => Ok(words),
-        (WrittenForm::Open(why) | WrittenForm::AsText(why), _) => Err(Disorder::open(why)),
+        (WrittenForm::Open(why), _) => Err(Disorder::open(why)),
         // 09:00+09:00 sorts after 08:00+00:00 and is before it.
         (WrittenForm::Time, ValueKind::Time(TimeKind::TimeOfDayWithOffset, _)) => {
             Err(Disorder::fault(
@@ -166,7 +164,6 @@ fn rewritten(
 ) -> Result<WrittenForm, Disorder> {
     let in_order = |words: &str| Ok(WrittenForm::InOrder(format!("`{name}` {words}")));
     let open = |why: &str| Ok(WrittenForm::Open(format!("`{name}` {why}")));
-    let as_text = |why: &str| Ok(WrittenForm::AsText(format!("`{name}` {why}")));
     match filter {
         Filter::Pad { .. } => in_order("is padded"),
         Filter::Ordered => in_order("is written in the order of numbers"),
@@ -201,7 +198,7 @@ fn rewritten(
         Filter::Default(value) => match (&written, value) {
             (WrittenForm::Number, Value::Number(_))
             | (WrittenForm::Time, Value::Time(_))
-            | (WrittenForm::Open(_) | WrittenForm::AsText(_), _) => Ok(written),
+            | (WrittenForm::Open(_), _) => Ok(written),
             (WrittenForm::InOrder(_), Value::Text(_)) if before.kind == ValueKind::Text => {
                 Ok(written)
             }
@@ -211,7 +208,7 @@ fn rewritten(
         Filter::Epoch | Filter::EpochMs | Filter::Number => Ok(WrittenForm::Number),
         Filter::Bool => in_order("is false before it is true"),
         Filter::String if before.unfit && before.kind != ValueKind::Text => {
-            as_text("may hold what does not fit its type")
+            open("may hold what does not fit its type")
         }
         Filter::Base64 => open("is written in base64, which is not in the order of bytes"),
         Filter::Json | Filter::Set | Filter::Redact => open("may hold values of several types"),
@@ -232,13 +229,15 @@ fn rewritten(
         | Filter::Pseudonym => match written {
             // A number or a time that is text already: its order is not that of the new text.
             WrittenForm::Number | WrittenForm::Time => {
-                as_text("is a number or a time that is changed as text")
+                open("is a number or a time that is changed as text")
             }
-            WrittenForm::AsText(_) => Ok(written),
-            _ if before.kind != ValueKind::Text || before.width().is_none() => {
+            WrittenForm::InOrder(_)
+                if before.kind != ValueKind::Text || before.width().is_none() =>
+            {
                 in_order("is in the order of its bytes")
             }
-            written => Ok(written),
+            // Of what is open nothing is known of a text that is made from it either.
+            WrittenForm::InOrder(_) | WrittenForm::Open(_) => Ok(written),
         },
     }
 }
