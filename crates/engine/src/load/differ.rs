@@ -8,6 +8,7 @@ use dynafold_dynamodb::{Item, Table, fingerprint};
 use dynafold_mapping::item::{Expiry, Folded, Folder, same_unpacked};
 use dynafold_mapping::model::Model;
 use dynafold_target::{ItemKey, Target, TargetError};
+use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use super::ending::RunHalt;
@@ -182,12 +183,14 @@ pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
     folded.item.same(item) || same_unpacked(&folded.item, item, &folded.compressed)
 }
 
-/// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
+/// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute, and what has expired by the run's
+/// clock has expired by DynamoDB's, which a clock that is ahead of this machine's does not tell.
 pub(crate) async fn deletes_expired(
     target: &dyn Target,
     model: &Model,
+    now: Timestamp,
 ) -> Result<bool, TargetError> {
-    if model.table.ttl.is_none() || !target.deletes_expired() {
+    if model.table.ttl.is_none() || !target.deletes_expired() || now > Timestamp::now() {
         return Ok(false);
     }
     let there = target.describe(&model.table.name).await?;

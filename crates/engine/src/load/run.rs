@@ -109,6 +109,7 @@ impl BegunLoad {
         let Load {
             target,
             model,
+            context,
             cancel,
             ..
         } = &self.load;
@@ -117,7 +118,7 @@ impl BegunLoad {
         }
         // Only what is compared with the table has to know it.
         if setting.rules.doing != ItemAction::Put || !setting.done.again.is_empty() {
-            setting.rules.expires = deletes_expired(&**target, model).await?;
+            setting.rules.expires = deletes_expired(&**target, model, context.now).await?;
         }
         if let Some(state) = &mut self.entries.state {
             // An attempt that is in the state has a journal of its own.

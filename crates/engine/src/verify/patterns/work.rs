@@ -124,7 +124,7 @@ impl<'a> PatternProver<'_, 'a> {
             folder: &folder,
             table: &draw_context.model.table,
             order: ordered(&shape),
-            expires: deletes_expired(target, draw_context.model)
+            expires: deletes_expired(target, draw_context.model, draw_context.context.now)
                 .await
                 .map_err(|error| ProofStop::Failed(error.into()))?,
             limited: pattern.limit.is_some() || shape.query.limit != RowLimit::None,

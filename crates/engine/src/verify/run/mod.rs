@@ -139,8 +139,13 @@ impl VerifyRun {
             halt: self.halt.clone(),
             progress: verify.progress.clone(),
         });
-        let Verify { target, model, .. } = &self.verify;
-        let expires = deletes_expired(&**target, model).await?;
+        let Verify {
+            target,
+            model,
+            context,
+            ..
+        } = &self.verify;
+        let expires = deletes_expired(&**target, model, context.now).await?;
         let (blocks, workers) = self.workers(&shared, mender.as_deref(), expires);
         let lanes = verify.options.lanes();
         let chunks = spread(&setting.plan, lanes);
