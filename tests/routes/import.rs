@@ -190,7 +190,7 @@ async fn an_export_without_items_is_not_imported() {
     settled(&case.source.file());
     for _ in 0..2 {
         let ran = case.route("import", &[]).exits(1);
-        ran.says("no row makes an item: there is nothing to load");
+        ran.says("has no items: there is nothing to load");
         ran.says("`dynafold migrate` without --route makes an empty table");
     }
     assert!(!case.path(".dynafold/m.route").exists());

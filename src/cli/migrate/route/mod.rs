@@ -15,7 +15,7 @@ use self::saved::SavedRoute;
 use super::Migrate;
 use crate::cli::export::{self, CompleteExport, ExportJob, Exported};
 use crate::cli::failure::Failure;
-use crate::cli::format::bytes;
+use crate::cli::format::{bytes, counted_as};
 use crate::cli::handed::stamped;
 use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
@@ -108,15 +108,19 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
         rejected,
     } = exported;
     if manifest.items == 0 {
+        let rejects = match rejected {
+            0 => String::new(),
+            rows => format!("; {} rejected", counted_as(rows, "row was", "rows were")),
+        };
         let message = format!(
-            "no row makes an item: there is nothing to load from `{}`",
-            open.place
+            "the export in `{}`, of {}, has no items{rejects}: there is nothing to load",
+            open.place, manifest.now
         );
         return Err(Failure::failed(message)
             .with_code("route")
             .with_help(match job.route.kind {
-                ServiceLoad::Import => "`dynafold migrate` without --route makes an empty table",
-                ServiceLoad::Bulk => "`dynafold verify` compares the table with the source",
+                ServiceLoad::Import => "`dynafold migrate` without --route makes an empty table; if rows have come since, name another prefix or delete the objects of this one",
+                ServiceLoad::Bulk => "`dynafold verify` compares the table with the source; if rows have come since, name another prefix or delete the objects of this one",
             }));
     }
     let saved = open.saved(saved, account.as_deref(), &manifest)?;
