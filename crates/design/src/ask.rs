@@ -49,6 +49,8 @@ pub(crate) struct Ask<'c> {
     pub(crate) range: Option<RangeAsk>,
     /// What leaves items out after they were read.
     pub(crate) filters: Vec<Filter>,
+    /// The conditions that some of these filters stand for: how many rows meet them may be counted.
+    pub(crate) filtered: Vec<When>,
     /// Conditions without parameters, in words of SQL over the table's name and the aliases of joins.
     pub(crate) when: Vec<When>,
     /// The order, with whether it descends.
@@ -1197,6 +1199,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             equal: Vec::new(),
             range: None,
             filters: Vec::new(),
+            filtered: Vec::new(),
             when: Vec::new(),
             order: Vec::new(),
             limit,

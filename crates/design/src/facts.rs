@@ -284,9 +284,14 @@ impl Facts<'_> {
 
     /// The share of the items that a read finds by its key which its filters let through.
     pub(crate) fn passing_all(&self, ask: &Ask<'_>) -> f64 {
-        let filters = ask.filters.iter();
-        let shares = filters.map(|filter| self.passing(filter, ask.root));
-        shares.product()
+        let stands_for = |filter: &&Filter| {
+            let mut filtered = ask.filtered.iter();
+            filtered.any(|when| when.filter.as_ref() == Some(*filter))
+        };
+        let others = ask.filters.iter().filter(|filter| !stands_for(filter));
+        let others = others.map(|filter| self.passing(filter, ask.root));
+        let filtered = ask.filtered.iter().map(|when| self.share(when, ask.root));
+        others.chain(filtered).product()
     }
 
     /// About how many of those that it finds it answers at most.

@@ -43,7 +43,9 @@ use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, ForeignKey, Table, TableName};
+use dynafold_relational::catalog::{
+    Catalog, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
+};
 use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{
     Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
@@ -973,6 +975,12 @@ fn inserted_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> writes:
         let is_named = |name: &String| name.eq_ignore_ascii_case(&column.name);
         named.is_some_and(|named| !named.iter().any(is_named)) && column.generated.is_none()
     });
+    // A trigger may set any column.
+    let is_of_insert = |trigger: &Trigger| {
+        trigger.event.is_empty() || trigger.event.to_uppercase().contains("INSERT")
+    };
+    let has_trigger = table.triggers.iter().flatten().any(is_of_insert);
+    let left_out = left_out.filter(|_| !has_trigger);
     let defaults = left_out.filter_map(|column| {
         let value = match &column.default {
             Some(default) => dynafold_sql::constant(default, dbms).unwrap_or(Constant::Other),
@@ -1891,6 +1899,7 @@ fn own_types<'c>(
 #[cfg(test)]
 mod tests {
     use dynafold_relational::catalog::sample::shop;
+    use dynafold_relational::catalog::{Column, TableKind};
 
     use super::*;
 
@@ -1942,6 +1951,62 @@ mod tests {
         let found = design(&catalog, &statements, &prices, &limits);
         assert!(found.report.serves_all(), "{:#?}", found.report);
         found.report.indexes.len()
+    }
+
+    #[test]
+    fn an_insert_gives_the_columns_that_it_leaves_out_their_defaults() {
+        let mut table = Table::new(TableName::default(), TableKind::Table);
+        for (name, default, nullable) in [
+            ("id", None, false),
+            ("note", None, true),
+            ("state", Some("'new'::text"), false),
+            ("at", Some("now()"), false),
+            ("rank", None, false),
+        ] {
+            let mut column = Column::new(name.to_owned(), String::new(), DataType::Boolean);
+            column.default = default.map(str::to_owned);
+            column.nullable = nullable;
+            table.columns.push(column);
+        }
+        let values = |table: &Table, sql: &str| {
+            let write = write_statement(sql, Dbms::Postgres).unwrap();
+            inserted_values(&write, table, Dbms::Postgres)
+        };
+        let left_out = [
+            ("note".to_owned(), Constant::Null),
+            ("state".to_owned(), Constant::Text("new".to_owned())),
+            ("at".to_owned(), Constant::Other),
+        ];
+        let sql = "INSERT INTO t (id) VALUES (:id)";
+        assert_eq!(values(&table, sql), BTreeMap::from(left_out));
+        assert_eq!(
+            values(&table, "INSERT INTO t VALUES (:id, :n, :s, :a, :r)"),
+            BTreeMap::new()
+        );
+        // A trigger may set any of them.
+        table.triggers = Some(vec![Trigger {
+            name: "fill".to_owned(),
+            event: "BEFORE INSERT OR UPDATE".to_owned(),
+        }]);
+        assert_eq!(values(&table, sql), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_filter_beside_a_limit_counts_the_rows_that_pass_it() {
+        let (catalog, mut limits) = traps::tests::schema(
+            "jobs 20000: id, kind distinct=20 most=1100, state text distinct=2 most=19980, at",
+        );
+        let table = catalog.find("jobs").unwrap().name.clone();
+        let counted = (table, "jobs.state = 'new'".to_owned());
+        limits.observed.conditions.insert(counted, 0.001);
+        let sql = "-- take (200/s)\nSELECT id FROM jobs WHERE kind = :k AND state = 'new' ORDER BY at, id LIMIT 10;
+            -- feed (20/s)\nSELECT id FROM jobs WHERE kind = :k ORDER BY at, id LIMIT 20;
+            -- fin (5/s)\nUPDATE jobs SET state = :s WHERE id = :id;";
+        let statements = workload::read(sql, catalog.dbms).unwrap();
+        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
+        let found = design(&catalog, &statements, &prices, &limits);
+        let is_sparse = found.mapping.contains("$when: \"jobs.state = 'new'\"");
+        assert!(is_sparse, "{}", found.mapping);
     }
 
     #[test]

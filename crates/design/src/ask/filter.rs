@@ -8,7 +8,7 @@ use dynafold_relational::value::Number;
 use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
 
 use super::sql::ignores_blanks;
-use super::{Ask, Asked, Equal, Note, RangeAsk};
+use super::{Ask, Asked, Equal, Note, RangeAsk, When};
 use crate::path::Path;
 
 /// A condition on an attribute.
@@ -231,11 +231,10 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
     let mut found = ask.clone();
     found.equal.retain(|equal| kept.contains(&equal.path));
     let left = ask.equal.iter().filter(|equal| !kept.contains(&equal.path));
-    for equal in left {
-        found.filters.push(of_equal(equal)?);
-    }
+    add_equal(&mut found, left)?;
     for when in found.when.drain(..) {
-        found.filters.push(when.filter?);
+        found.filters.push(when.filter.clone()?);
+        found.filtered.push(when);
     }
     if !keeps_range && let Some(range) = found.range.take() {
         found.filters.push(of_range(&range)?);
@@ -251,9 +250,8 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
 pub(crate) fn without_constants<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
     let is_constant = |equal: &Equal| matches!(equal.value, Asked::Constant(_));
     let constants = ask.equal.iter().filter(|equal| is_constant(equal));
-    let filters: Option<Vec<Filter>> = constants.map(of_equal).collect();
     let mut found = ask.clone();
-    found.filters.extend(filters?);
+    add_equal(&mut found, constants)?;
     found.filters.sort();
     found.equal.retain(|equal| !is_constant(equal));
     (found.filters == ask.filters || ask.children.is_empty()).then_some(found)
@@ -269,6 +267,19 @@ pub(crate) fn by_index<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
     }
     found.when.sort();
     (found.when != ask.when && !found.equal.is_empty()).then_some(found)
+}
+
+/// Asks equalities by filters; `None` where one cannot be.
+fn add_equal<'e>(ask: &mut Ask<'_>, equal: impl Iterator<Item = &'e Equal>) -> Option<()> {
+    for equal in equal {
+        let filter = of_equal(equal)?;
+        ask.filtered.extend(equal.when.clone().map(|when| When {
+            filter: Some(filter.clone()),
+            ..when
+        }));
+        ask.filters.push(filter);
+    }
+    Some(())
 }
 
 /// An equality as a filter.

@@ -129,7 +129,7 @@ access_patterns:
 fn beside_a_limit_a_filter_reads_as_many_items_as_give_so_many() {
     let sql =
         "-- inZone (1/s)\nSELECT id FROM parcels WHERE zone_id = :z AND status = 'in' LIMIT 10;";
-    let found = priced(PARCELS, &OF_ZONE, sql);
+    let found = priced(PARCELS, OF_ZONE, sql);
     // A fourth of them passes.
     assert_near(items(&found), 40.0);
 }
