@@ -186,7 +186,10 @@ const SPLITS_OF_MANY: usize = 4;
 
 /// Reads that are tried with an index of their own, at most: those that pay the most for what others need.
 const ALONE: usize = 4;
-/// US dollars a month that an index of its own has to save for a read, or a design with fewer indexes.
+/// Reads with second requests that are tried without, at most.
+const REFERRING: usize = 12;
+/// US dollars a month that an index of its own has to save for a read, a read without a second request, or a design with fewer
+/// indexes.
 const OTHER: f64 = 2.0;
 /// Statements up to which these are tried: each takes a search.
 const SMALL: usize = 100;
@@ -263,6 +266,19 @@ fn searched(
     if !setting.large.is_empty() {
         // A second request costs less where the parent's item has no large columns.
         (best, setting) = seconds(best, setting);
+    }
+    if setting.referring.len() > 1 {
+        // Reads of a parent were tried together, and one may gain nothing by it.
+        let reads: Vec<String> = setting.referring.keys().cloned().collect();
+        let most = if is_small { REFERRING } else { ALONE };
+        for read in reads.into_iter().take(most) {
+            let mut other = setting.clone();
+            other.referring.remove(&read);
+            let proposed = tried(&other);
+            if proposed.is_better(&best, OTHER) {
+                (best, setting) = (proposed, other);
+            }
+        }
     }
     if !is_small {
         return (best, tried_apart);

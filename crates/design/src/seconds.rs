@@ -326,6 +326,19 @@ mod tests {
     const BOOK: &str = "-- book (100/s)\nUPDATE shops SET stock = stock - 1 WHERE id = :id;";
 
     #[test]
+    fn a_read_that_gains_nothing_keeps_its_copies() {
+        // A desk for each shop: its copy costs one write of ten a second, and a second request three thousand reads.
+        let tables = format!("{SHOP}\ndesks 40: id, shop_id @shops distinct=40 most=1");
+        let sql = "-- book (10/s)\nUPDATE shops SET stock = :s WHERE id = :id;
+            -- seen (10/s)\nSELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id;
+            -- desk (3000/s)\nSELECT d.id, s.stock FROM desks d JOIN shops s ON s.id = d.shop_id WHERE d.id = :id;";
+        let (mapping, report) = proposed(&tables, sql);
+        assert!(mapping.contains("seen_shops:"), "{mapping}");
+        assert!(!mapping.contains("desk_shops:"), "{mapping}");
+        assert!(report.sum.all < 600.0, "{report:#?}");
+    }
+
+    #[test]
     fn a_parent_that_changes_all_the_time_is_read_by_a_second_request() {
         for read in [
             "SELECT o.id, o.note, s.name, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id",

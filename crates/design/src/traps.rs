@@ -395,6 +395,8 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
         let units = pricing.units(read.ask, is_strong, slot > 0, &[]);
         load.columns = columns(read.part);
         let share = || share(slot, structure, read.part);
+        // Each shard is asked.
+        let units = units * float(read.ask.shards);
         load.reads += units
             * material.second(read.statement).map_or_else(
                 || Pricing::rate(read.statement) * share(),
@@ -405,6 +407,7 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     loads.retain(|_, load| load.writes > PARTITION_WRITES || load.reads > PARTITION_READS);
     let hot = loads.into_iter().map(|((slot, ..), load)| {
         let of = match (slot, &*load.columns) {
+            (0, "") => "all of the table".to_owned(),
             (0, columns) => format!("{columns} in the table"),
             (_, "") => format!("all of GSI{slot}"),
             (_, columns) => format!("{columns} in GSI{slot}"),

@@ -48,6 +48,14 @@ const CASES: &[Case] = &[
         silent: ["1000000/s", "100000/s"],
     },
     Case {
+        kind: "hot key",
+        named: "events 50000: id, kind distinct=9 most=9000, at
+            -- latest (9000/s)\nSELECT id, kind FROM events ORDER BY at DESC, id DESC LIMIT 10;
+            -- add (3000/s)\nINSERT INTO events (id, kind, at) VALUES (:i, :k, :a);",
+        says: "add and latest (all of the table: about 750 write units and 4500 read units",
+        silent: ["9000/s", "900/s"],
+    },
+    Case {
         kind: "all in one partition",
         named: "categories 50: id, name text\n-- all (1/s)\nSELECT id, name FROM categories ORDER BY name;",
         says: "all (about 0 write units a second)",
