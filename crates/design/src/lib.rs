@@ -961,7 +961,7 @@ fn understood<'w, 'c>(
     }
 }
 
-/// The rows that a statement writes, as far as it says how many: as many as its lists have keys of rows.
+/// The rows that a statement writes, as far as it says: those that an INSERT has, or as many keys as its `IN` lists have.
 fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
     let key = table.row_key();
     let is_key = |name: &String| key.iter().any(|one| one.eq_ignore_ascii_case(name));

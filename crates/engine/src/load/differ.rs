@@ -183,8 +183,8 @@ pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
     folded.item.same(item) || same_unpacked(&folded.item, item, &folded.compressed)
 }
 
-/// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute, and what has expired by the run's
-/// clock has expired by DynamoDB's, which a clock that is ahead of this machine's does not tell.
+/// Whether DynamoDB deletes the table's expired items: its TTL is on, and of the mapping's attribute. Not if `now`, the run's
+/// clock, is ahead of this machine's: what expires between the two is still in the table.
 pub(crate) async fn deletes_expired(
     target: &dyn Target,
     model: &Model,

@@ -236,7 +236,7 @@ fn rewritten(
             {
                 in_order("is in the order of its bytes")
             }
-            // Of what is open nothing is known of a text that is made from it either.
+            // Where the order of a value is not known, that of a text made from it is not known either.
             WrittenForm::InOrder(_) | WrittenForm::Open(_) => Ok(written),
         },
     }

@@ -1,4 +1,4 @@
-//! What a database holds its rows to: unique keys, foreign keys, checks, triggers.
+//! Constraints and triggers of tables: unique keys, foreign keys, checks.
 
 use serde::{Deserialize, Serialize};
 
