@@ -143,11 +143,30 @@ impl<'c> Ask<'c> {
 
     /// The columns by which it finds, sorts and leaves out rows, without the conditions of indexes.
     pub(crate) fn compared(&self) -> impl Iterator<Item = &Path> {
+        let order = self.order.iter().map(|(path, _)| path);
+        self.found_by().chain(order)
+    }
+
+    /// Those by which it finds and leaves out rows.
+    pub(crate) fn found_by(&self) -> impl Iterator<Item = &Path> {
         let equal = self.equal.iter().map(|equal| &equal.path);
         let range = self.range.iter().map(|range| &range.path);
         let filters = self.filters.iter().map(|filter| &filter.path);
-        let order = self.order.iter().map(|(path, _)| path);
-        equal.chain(range).chain(filters).chain(order)
+        equal.chain(range).chain(filters)
+    }
+
+    /// Leaves the order to the application.
+    pub(crate) fn leave_order(&mut self) {
+        self.order.clear();
+        self.sorts = true;
+        self.is_page = false;
+        self.notes.retain(|note| *note != Note::Offset);
+        let note = if self.limit.take().is_some() {
+            "the application sorts and applies the LIMIT"
+        } else {
+            "the application sorts"
+        };
+        self.note(note);
     }
 
     /// Whether a column is equal to something as it is: of one that is so in lower case alone several texts may be found.
@@ -193,6 +212,11 @@ impl Referred {
 
     pub(crate) fn has(&self, column: &str) -> bool {
         self.columns.iter().any(|(known, _)| known == column)
+    }
+
+    /// Whether the second request reads what a path ends at.
+    pub(crate) fn reads(&self, path: &Path) -> bool {
+        path.steps.split_last() == Some((&self.step, &*self.before)) && self.has(&path.column)
     }
 
     /// Whether a condition of the index has one of the columns: then its copy stays.

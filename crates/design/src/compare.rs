@@ -14,8 +14,8 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{Catalog, Column, Table, TableName};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableName};
+use dynafold_relational::scan::{Join, Relation, Scan, ScanColumn};
 use dynafold_sql::{Constant, SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::Values;
-use crate::{SHORT, inserted_values, rows_written};
+use crate::{SHORT, inserted_values, is_simple, rows_written};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -130,8 +130,7 @@ pub fn price<S: Borrow<Statement>>(
     let mut catalog = catalog.clone();
     add_references(&mut catalog, statements, observed);
     let catalog = &catalog;
-    let facts = Facts { catalog, observed };
-    let priced = Priced { facts, model };
+    let priced = Priced::new(Facts { catalog, observed }, model);
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for statement in statements {
         let statement: &Statement = statement.borrow();
@@ -140,9 +139,14 @@ pub fn price<S: Borrow<Statement>>(
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
                 let rows = rows_written(&write, table);
                 let values = inserted_values(&write, table, catalog.dbms);
-                let set = (&*write.columns, &values);
-                let of_copies = rows * priced.write_of(table, write.kind, set, false);
-                let mut units = of_copies + rows * priced.write_of(table, write.kind, set, true);
+                let row = RowWrite {
+                    table,
+                    kind: write.kind,
+                    columns: &write.columns,
+                    values: &values,
+                };
+                let of_copies = rows * priced.copies(&row);
+                let mut units = of_copies + rows * priced.own(&row);
                 if write.kind == WriteKind::Delete {
                     units += priced.cascaded(table, CASCADES);
                 }
@@ -204,9 +208,66 @@ pub fn price<S: Borrow<Statement>>(
 struct Priced<'d> {
     facts: Facts<'d>,
     model: &'d Model,
+    /// The tables that queries within conditions read, by the condition.
+    read_by: BTreeMap<&'d str, Vec<&'d Table>>,
+}
+
+/// A row that a statement writes.
+struct RowWrite<'w> {
+    table: &'w Table,
+    kind: WriteKind,
+    /// The columns that an UPDATE sets; none where they are not known.
+    columns: &'w [String],
+    /// The values that an INSERT gives.
+    values: &'w Values,
+}
+
+impl RowWrite<'_> {
+    fn sets(&self, column: &str) -> bool {
+        let mut columns = self.columns.iter();
+        columns.any(|one| one.eq_ignore_ascii_case(column))
+    }
+
+    /// Whether it changes what a condition says, if that reads its table.
+    fn concerns(&self, condition: &str) -> bool {
+        let mut columns = self.columns.iter();
+        self.kind != WriteKind::Update || columns.any(|column| has_word(condition, column))
+    }
+}
+
+/// A column that an attribute is made of.
+struct Held<'h> {
+    /// Its table; `None` of a query's.
+    table: Option<&'h TableName>,
+    column: &'h str,
+    /// Whether it is a parent's or a child's, not the row's own.
+    is_copy: bool,
+    /// Whether a new row of its table may change an item that is there: no foreign key says that it comes first.
+    may_come: bool,
 }
 
 impl<'d> Priced<'d> {
+    fn new(facts: Facts<'d>, model: &'d Model) -> Self {
+        let catalog = facts.catalog;
+        let columns = model.passes.iter().flat_map(|pass| &pass.scan.columns);
+        let conditions = columns.filter_map(|column| match column {
+            ScanColumn::Flag(condition) if !is_simple(condition) => Some(condition.as_str()),
+            _ => None,
+        });
+        let read_by = conditions.map(|condition| {
+            let sql = format!("SELECT 1 WHERE {condition}");
+            let query = SqlQuery::read(&sql, Some(catalog.dbms)).unwrap_or_default();
+            let tables = query.tables.iter();
+            let tables = tables.filter_map(|read| table(catalog, read.schema.as_ref(), &read.name));
+            (condition, tables.collect())
+        });
+        Self {
+            facts,
+            model,
+            read_by: read_by.collect(),
+        }
+    }
+
     fn scan(&self, item: &ItemType) -> Option<&'d Scan> {
         self.model.passes.get(item.pass).map(|pass| &pass.scan)
     }
@@ -576,58 +637,77 @@ impl<'d> Priced<'d> {
 
     /// Write units of a DELETE in the table and its indexes.
     fn delete(&self, table: &Table) -> f64 {
-        let each = [true, false];
-        let set = (&[][..], &Values::new());
-        let each = each.map(|of_own| self.write_of(table, WriteKind::Delete, set, of_own));
-        each.iter().sum()
+        let row = RowWrite {
+            table,
+            kind: WriteKind::Delete,
+            columns: &[],
+            values: &Values::new(),
+        };
+        self.own(&row) + self.copies(&row)
     }
 
-    /// Write units of one statement in the table and its indexes, for items of the table's own rows, with what is reckoned from them,
-    /// or for those of other tables. It sets these columns, or inserts these values.
-    fn write_of(
-        &self,
-        table: &Table,
-        kind: WriteKind,
-        (columns, values): (&[String], &Values),
-        of_own: bool,
-    ) -> f64 {
+    /// Write units of one row in the table and its indexes, for its own items and those with figures of it.
+    fn own(&self, row: &RowWrite<'_>) -> f64 {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
             let own = self.table_of(&scan.from);
-            if of_own == own.is_some_and(|own| own.name != table.name) {
+            if own.is_some_and(|own| own.name != row.table.name) {
                 return None;
             }
-            let figures = self.figures(scan).filter(|of| of.base == table.name);
-            let is_set = |of: Option<&TableName>, name: &str| {
-                let mut set = columns.iter();
-                of == Some(&table.name) && set.any(|column| column.eq_ignore_ascii_case(name))
-                    || of.is_none()
-                        && figures
-                            .as_ref()
-                            .is_some_and(|of| !of.groups.iter().any(|group| group == name))
+            let figures = self.figures(scan).filter(|of| of.base == row.table.name);
+            let changes = |held: &Held<'_>| match (held.table, &figures) {
+                (Some(table), _) => !held.is_copy && *table == row.table.name && row.sets(held.column),
+                (None, Some(figures)) => !figures.groups.iter().any(|group| group == held.column),
+                (None, None) => false,
             };
-            let touched = |node: &AttributeNode| self.touches(node, scan, &is_set);
-            // Children in their parent, and copies of a parent in its children.
-            let is_inside = item.attributes.iter().any(|(_, node)| touched(node));
-            let is_own = own.is_some_and(|own| own.name == table.name);
-            let set = columns.iter().filter(|_| kind == WriteKind::Update);
-            let of_others = self.rewritten(item, scan, table, &set.collect::<Vec<_>>());
-            let (times, is_new) = match (&figures, kind) {
-                (Some(figures), _) => (figures.times(kind, columns), false),
-                (None, WriteKind::Insert | WriteKind::Delete) if is_own => (1.0, true),
+            let touched = |node: &AttributeNode| self.is_any(node, scan, &changes);
+            let is_inside = || item.attributes.iter().any(|(_, node)| touched(node));
+            let (times, is_new) = match (&figures, row.kind) {
+                (Some(figures), kind) => (figures.times(kind, row.columns), false),
+                (None, _) if own.is_none() => return None,
+                (None, WriteKind::Insert | WriteKind::Delete) => (1.0, true),
                 // Of an update whose columns are not known, the item itself is written.
-                (None, WriteKind::Update) if is_own && (is_inside || columns.is_empty()) => {
-                    (1.0, false)
-                }
-                (None, WriteKind::Update) if !is_own && is_inside => {
-                    ((own.map_or(1.0, rows) / rows(table)).max(1.0), false)
-                }
-                (None, _) if !is_own && self.embeds(item, scan, table) => (1.0, false),
-                _ => return Some(of_others),
+                (None, WriteKind::Update) if row.columns.is_empty() || is_inside() => (1.0, false),
+                (None, WriteKind::Update) => return None,
             };
-            Some(times * self.put(item, scan, is_new.then_some(values), &touched) + of_others)
+            Some(times * self.put(item, scan, is_new.then_some(row.values), &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
+    }
+
+    /// Write units of one row in the table and its indexes, for the items of other rows: copies of a parent's columns, children in
+    /// their parent, and those that a condition on the row decides about.
+    fn copies(&self, row: &RowWrite<'_>) -> f64 {
+        let items = self.model.item_types.iter().filter_map(|item| {
+            let scan = self.scan(item)?;
+            let changes = |held: &Held<'_>| {
+                held.is_copy
+                    && held.table == Some(&row.table.name)
+                    && match row.kind {
+                        WriteKind::Update => row.sets(held.column),
+                        WriteKind::Insert | WriteKind::Delete => held.may_come,
+                    }
+            };
+            let touched = |node: &AttributeNode| self.is_any(node, scan, &changes);
+            let decided = self.decided(item, scan, row);
+            if !item.attributes.iter().any(|(_, node)| touched(node)) {
+                return Some(decided);
+            }
+            let units = self.of_row(item, scan, row.table) * self.put(item, scan, None, &touched);
+            Some(units.max(decided))
+        });
+        items.fold(0.0, |sum, units| sum + units)
+    }
+
+    /// The items of an item type that belong to one row of another table: one for a child, for a parent the mean number.
+    fn of_row(&self, item: &ItemType, scan: &Scan, table: &Table) -> f64 {
+        let own = self.table_of(&scan.from);
+        let is_child = |own: &Table| leads_to(table, own);
+        if own.is_some_and(is_child) {
+            1.0
+        } else {
+            (self.items(item) / rows(table)).max(1.0)
+        }
     }
 
     /// Whether a statement whose WHERE holds these columns of a table equal to something must find the items first: they do not
@@ -679,13 +759,13 @@ impl<'d> Priced<'d> {
         self.model.item_types.iter().filter_map(move |item| {
             let scan = self.scan(item)?;
             let own = self.table_of(&scan.from)?;
-            let is_set = |of: Option<&TableName>, name: &str| {
+            let is_set = |held: &Held<'_>| {
                 let mut set = columns.iter();
-                of == Some(&table.name) && set.any(|column| column.eq_ignore_ascii_case(name))
+                !held.is_copy && set.any(|column| column.eq_ignore_ascii_case(held.column))
             };
             let mut nodes = item.attributes.iter();
             let is_written =
-                columns.is_empty() || nodes.any(|(_, node)| self.touches(node, scan, &is_set));
+                columns.is_empty() || nodes.any(|(_, node)| self.is_any(node, scan, &is_set));
             (own.name == table.name && is_written).then_some((item, scan))
         })
     }
@@ -726,40 +806,63 @@ impl<'d> Priced<'d> {
         sum
     }
 
-    /// Write units for one item whose place in sparse indexes a write of another row decides: their conditions read that row's table.
-    fn rewritten(&self, item: &ItemType, scan: &Scan, table: &Table, columns: &[&String]) -> f64 {
-        let reads = |condition: &str| {
-            let condition = condition.to_lowercase();
-            condition.split_once("select").is_some_and(|(_, query)| {
-                let named = |name: &str| has_word(query, name);
-                let is_set = columns.is_empty() || columns.iter().any(|column| named(column));
-                named(&table.name.name) && is_set
-            })
-        };
-        let mut is_decided = false;
-        let entries = self.entries(item, scan, &Values::new());
-        let entries = entries.into_iter().filter(|(index, _)| {
-            let mut keys = index.key().filter_map(|key| item.node(&key.name));
-            keys.any(|key| {
-                let mut found = false;
-                key.visit(&mut |node| {
-                    if let AttributeNode::When { flag, .. } = node
-                        && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
-                    {
-                        found |= reads(condition);
-                    }
-                });
-                is_decided |= found;
-                found
-            })
-        });
-        let entries = entries.map(|(index, _)| write_units(self.bytes(item, Some(index))));
-        let entries = entries.fold(0.0, |sum, units| sum + units);
-        if is_decided {
-            write_units(self.bytes(item, None)) + entries
-        } else {
-            0.0
+    /// Write units for the items of other rows of which a row decides what is there: their conditions read it.
+    fn decided(&self, item: &ItemType, scan: &Scan, row: &RowWrite<'_>) -> f64 {
+        let mut items: f64 = 0.0;
+        let mut decided = BTreeSet::new();
+        for (name, node) in &item.attributes {
+            node.visit(&mut |node| {
+                if let AttributeNode::When { flag, .. } = node
+                    && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+                    && let Some(number) = self.number_decided(condition, item, scan, row)
+                {
+                    items = items.max(number);
+                    decided.insert(&**name);
+                }
+            });
         }
+        if decided.is_empty() {
+            return 0.0;
+        }
+        let entries = self.entries(item, scan, &Values::new());
+        let entries = entries.into_iter().map(|(index, share)| {
+            let own = write_units(self.bytes(item, Some(index)));
+            let mut others = decided.iter();
+            if index.key().any(|key| decided.contains(&*key.name)) {
+                own
+            } else if others.any(|name| self.holds(Some(index), name)) {
+                own * share
+            } else {
+                0.0
+            }
+        });
+        items * (write_units(self.bytes(item, None)) + entries.sum::<f64>())
+    }
+
+    /// About how many items of an item type a row decides by a condition; `None` where the condition does not read it.
+    fn number_decided(
+        &self,
+        condition: &str,
+        item: &ItemType,
+        scan: &Scan,
+        row: &RowWrite<'_>,
+    ) -> Option<f64> {
+        let name = &row.table.name;
+        let mut joins = scan.joins.iter();
+        let is_joined = joins.any(|join| {
+            let is_new = row.kind != WriteKind::Update;
+            join.table == *name
+                && has_word(condition, &join.alias)
+                && (!is_new || self.may_come(scan, join))
+        });
+        let mut queried = self.read_by.get(condition).into_iter().flatten();
+        // A parent that comes or goes has no rows that lead to it.
+        let own = self.table_of(&scan.from);
+        let is_parent = own.is_some_and(|own| leads_to(own, row.table) && !leads_to(row.table, own));
+        let is_queried = queried.any(|table| table.name == *name)
+            && (row.kind == WriteKind::Update || !is_parent);
+        ((is_joined || is_queried) && row.concerns(condition))
+            .then(|| self.of_row(item, scan, row.table))
     }
 
     /// The indexes that an item type stands in, each with the share of its items that do: of new ones by the values that are said.
@@ -826,57 +929,113 @@ impl<'d> Priced<'d> {
         }
     }
 
-    fn embeds(&self, item: &ItemType, scan: &Scan, table: &Table) -> bool {
-        item.embeds().iter().any(|at| match scan.columns.get(*at) {
-            Some(ScanColumn::Embed(embed)) => self
-                .table_of(&embed.rows.from)
-                .is_some_and(|own| own.name == table.name),
-            _ => false,
-        })
-    }
-
-    /// Whether an attribute holds a column that is set, its own, a parent's, or a child's, or a condition on one decides
-    /// whether it is there. `is_set`: of a table's column; of none for a query's.
-    fn touches(
+    /// Whether one of the columns that an attribute is made of is such.
+    fn is_any(
         &self,
         node: &AttributeNode,
         scan: &Scan,
-        is_set: &dyn Fn(Option<&TableName>, &str) -> bool,
+        is_it: &dyn Fn(&Held<'_>) -> bool,
     ) -> bool {
-        let own = self.table_of(&scan.from).map(|table| &table.name);
-        let holds = node.places().into_iter().any(|place| {
+        let mut found = false;
+        self.each_column(node, scan, false, &mut |held| found |= is_it(&held));
+        found
+    }
+
+    /// Calls `see` for each column that an attribute is made of: its own, a parent's with those by which the row finds it, a child's,
+    /// and those in conditions on its own row. `is_child`: whether the rows of the scan are children in another item.
+    fn each_column(
+        &self,
+        node: &AttributeNode,
+        scan: &Scan,
+        is_child: bool,
+        see: &mut dyn FnMut(Held<'_>),
+    ) {
+        let table = self.table_of(&scan.from);
+        for place in node.places() {
             let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(place.column) else {
-                return false;
+                continue;
             };
-            match join {
-                Some(at) => scan
-                    .joins
-                    .get(*at)
-                    .is_some_and(|join| is_set(Some(&join.table), name)),
-                None => is_set(own, name),
+            self.each_on_way(name, *join, scan, is_child, see);
+        }
+        node.visit(&mut |node| match node {
+            AttributeNode::Embed(embed) => {
+                if let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) {
+                    let rows = &children.rows;
+                    let order = children.order.iter();
+                    let order = order.filter_map(|(column, _)| rows.own_column(*column));
+                    let matched = children.on.iter().map(|one| &*one.theirs);
+                    for column in matched.chain(order) {
+                        self.each_on_way(column, None, rows, true, see);
+                    }
+                    self.each_column(&embed.each, rows, true, see);
+                }
             }
-        });
-        let mut further = false;
-        node.visit(&mut |node| {
-            further |= match node {
-                AttributeNode::Embed(embed) => match scan.columns.get(embed.column) {
-                    Some(ScanColumn::Embed(children)) => {
-                        self.touches(&embed.each, &children.rows, is_set)
+            AttributeNode::When { flag, .. } => {
+                if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
+                    let columns = table.into_iter().flat_map(|table| &table.columns);
+                    for column in columns.filter(|column| has_word(condition, &column.name)) {
+                        self.each_on_way(&column.name, None, scan, is_child, see);
                     }
-                    _ => false,
-                },
-                AttributeNode::When { flag, .. } => match scan.columns.get(*flag) {
-                    Some(ScanColumn::Flag(condition)) => {
-                        let table = self.table_of(&scan.from);
-                        let mut columns = table.into_iter().flat_map(|table| &table.columns);
-                        columns.any(|one| is_set(own, &one.name) && has_word(condition, &one.name))
-                    }
-                    _ => false,
-                },
-                _ => false,
-            };
+                }
+            }
+            _ => {}
         });
-        holds || further
+    }
+
+    /// Calls `see` for a column of a scan's rows, or of a parent of theirs with the columns on the way to it.
+    fn each_on_way(
+        &self,
+        column: &str,
+        join: Option<usize>,
+        scan: &Scan,
+        is_child: bool,
+        see: &mut dyn FnMut(Held<'_>),
+    ) {
+        let Some(at) = join else {
+            see(Held {
+                table: self.table_of(&scan.from).map(|table| &table.name),
+                column,
+                is_copy: is_child,
+                may_come: is_child,
+            });
+            return;
+        };
+        let Some(join) = scan.joins.get(at) else {
+            return;
+        };
+        let may_come = self.may_come(scan, join);
+        let theirs = join.on.iter().map(|one| &*one.theirs);
+        for column in std::iter::once(column).chain(theirs) {
+            see(Held {
+                table: Some(&join.table),
+                column,
+                is_copy: true,
+                may_come,
+            });
+        }
+        for one in &join.on {
+            // A join leads on from those before it.
+            if one.join.is_none_or(|before| before < at) {
+                self.each_on_way(&one.ours, one.join, scan, is_child, see);
+            }
+        }
+    }
+
+    /// Whether a joined row may come after the rows that lead to it: no foreign key of theirs forbids it.
+    fn may_come(&self, scan: &Scan, join: &Join) -> bool {
+        let from = join.on.first().and_then(|one| match one.join {
+            Some(at) => self.facts.catalog.table(&scan.joins.get(at)?.table),
+            None => self.table_of(&scan.from),
+        });
+        let holds = |key: &ForeignKey| {
+            key.references == join.table
+                && key.columns.iter().all(|column| {
+                    let mut on = join.on.iter();
+                    on.any(|one| one.ours == *column && key.referenced(column) == Some(&*one.theirs))
+                })
+        };
+        let mut keys = from.into_iter().flat_map(|table| &table.foreign_keys);
+        !keys.any(holds)
     }
 
     /// Bytes that are stored, with the 100 that DynamoDB adds to each item.
@@ -922,6 +1081,12 @@ impl AskedKey<'_> {
     fn filters(&self, path: &Path) -> bool {
         self.filtered.contains(&path.column)
     }
+}
+
+/// Whether a table has a foreign key to another.
+fn leads_to(table: &Table, other: &Table) -> bool {
+    let mut keys = table.foreign_keys.iter();
+    keys.any(|key| key.references == other.name)
 }
 
 /// Whether a value is a column of the scan's own table.

@@ -51,7 +51,7 @@ use dynafold_sql::{
     Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
 };
 
-use ask::{Ask, Note, Unserved, ask};
+use ask::{Ask, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
 use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
 pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
@@ -1283,16 +1283,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
             let sql = ask.unsorted.clone().filter(|_| !ask.order.is_empty())?;
             let mut ask = ask.clone();
             ask.sql = sql;
-            ask.order.clear();
-            ask.sorts = true;
-            ask.notes.retain(|note| *note != Note::Offset);
-            let note = if ask.limit.take().is_some() {
-                "the application sorts and applies the LIMIT"
-            } else {
-                "the application sorts"
-            };
-            ask.note(note);
-            ask.is_page = false;
+            ask.leave_order();
             Some(ask).filter(is_sortable)
         });
         let unsorted: Vec<Ask<'_>> = unsorted.collect();

@@ -96,6 +96,24 @@ impl Path {
         }
     }
 
+    /// The parents on the way, each with its place and the columns that are read of it: the references to the next one, and at last
+    /// the path's own column.
+    pub(crate) fn parents(&self) -> impl Iterator<Item = (usize, &Step, &[String])> {
+        self.steps.iter().enumerate().map(|(place, step)| {
+            let next = self.steps.get(place + 1);
+            let own = std::slice::from_ref(&self.column);
+            (place, step, next.map_or(own, |next| &*next.columns))
+        })
+    }
+
+    /// Whether a row may come after those that lead to it by one of the steps: no foreign key forbids it.
+    pub(crate) fn may_come(&self, place: usize, table: &Table, catalog: &Catalog) -> bool {
+        let before = place.checked_sub(1).and_then(|place| self.steps.get(place));
+        let child = before.map_or(Some(table), |step| catalog.table(&step.table));
+        let step = child.zip(self.steps.get(place));
+        step.is_none_or(|(child, step)| step.foreign_key(child).is_none())
+    }
+
     /// The column that it ends at, with its table.
     pub(crate) fn find<'c>(
         &self,

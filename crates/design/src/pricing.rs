@@ -195,26 +195,30 @@ impl Pricing<'_> {
             && !parts.any(|part| self.placed.contains(&part.table.name))
     }
 
-    /// What copies cost: their storage, and that each update of a copied column writes all items that have it.
+    /// What copies cost: their storage, and that each write which changes a copied column, or a reference on the way to it, writes all
+    /// items that have it.
     pub(crate) fn copies(&self, ask: &Ask<'_>) -> f64 {
         let outputs = (ask.types())
             .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path)));
         let mut cost = 0.0;
         let mut updated: BTreeMap<(TableName, Vec<path::Step>), f64> = BTreeMap::new();
         for (table, path) in outputs {
-            let Some(step) = path.steps.last() else {
-                continue;
-            };
             let bytes = self.facts.copied(path, table) * facts::rows(table);
             cost += self.prices.storage(bytes).unwrap_or_default();
-            let rate = self
-                .writes
-                .get(&step.table)
-                .and_then(|writes| writes.columns.get(&path.column));
-            let known = updated
-                .entry((table.name.clone(), path.steps.clone()))
-                .or_default();
-            *known = known.max(rate.copied().unwrap_or_default());
+            for (place, step, columns) in path.parents() {
+                let writes = self.writes.get(&step.table);
+                let rates = columns.iter().filter_map(|name| writes?.columns.get(name));
+                let mut rate = rates.copied().fold(0.0, f64::max);
+                if path.may_come(place, table, self.facts.catalog) {
+                    let statements = writes.into_iter().flat_map(|writes| &writes.statements);
+                    let new = statements.filter(|write| write.kind != WriteKind::Update);
+                    rate += new.map(|write| write.rate).sum::<f64>();
+                }
+                let steps = path.steps.get(..=place).unwrap_or_default();
+                let known = updated.entry((table.name.clone(), steps.to_vec()));
+                let known = known.or_default();
+                *known = known.max(rate);
+            }
         }
         for ((table, steps), rate) in updated {
             let (Some(table), Some(parent)) = (

@@ -8,6 +8,7 @@ use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{identifier, table_reference};
 
+use crate::MANY;
 use crate::ask::{Ask, Referred, ask, referring};
 use crate::facts::Facts;
 use crate::observed::Observed;
@@ -104,6 +105,7 @@ impl<'c> TwoRequests<'c> {
     ) -> Option<Self> {
         let mut asks = referring(&statement.sql, catalog, observed, parents);
         let facts = Facts { catalog, observed };
+        asks.retain(|ask| !ask.sorts || facts.most_found(ask) <= MANY);
         let ask = asks.first()?;
         let seconds = ask.referred.iter().map(|parent| {
             let table = catalog.table(&parent.step.table)?;
@@ -359,6 +361,23 @@ mod tests {
                 "which the application then reads from shops with the access pattern seen_shops";
             assert!(notes.contains(said), "{notes}");
         }
+    }
+
+    #[test]
+    fn the_application_sorts_by_what_a_second_request_reads() {
+        let read = "SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n ORDER BY s.stock DESC, o.id LIMIT 2";
+        let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+        assert!(mapping.contains("seen_shops:"), "{mapping}");
+        assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
+        let served = report.reads[0].served.as_ref().unwrap();
+        let notes = served.notes.concat();
+        assert!(notes.contains("the application sorts and applies the LIMIT"), "{notes}");
+        // All five rows with the note, and the shop of each.
+        assert!((served.units - 0.5 - 5.0 * 0.5).abs() < 0.01, "{report:#?}");
+        // Nobody sorts thousands of rows.
+        let many = SHOP.replace("distinct=800 most=5", "distinct=2 most=3000");
+        let (mapping, _) = proposed(&many, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+        assert!(!mapping.contains("seen_shops:"), "{mapping}");
     }
 
     #[test]

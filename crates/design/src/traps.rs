@@ -696,7 +696,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
         };
-        let is_compared = ask.compared().any(|one| *one == path);
+        let is_compared = ask.found_by().any(|one| *one == path);
         let second = (is_selected && !is_compared && ask.children.is_empty()).then(|| {
             let items = Pricing::rate(read) * facts.answered(ask);
             let units = 0.5 * read_units(facts.item(parent)) * items;
@@ -709,13 +709,26 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             paths.insert(path.clone());
             seconds.extend(second.clone());
         }
-        for (statement, of, write) in material.writes() {
-            if of.name == parent.name && write.columns.contains(&path.column) {
-                let known = found.entry(statement.name.clone()).or_default();
-                known.columns.insert(named(parent, &path.column));
-                known.items.insert(copied(material, table, parent, &path));
-                known.reads.insert(&read.name);
-                known.seconds.extend(second.clone());
+        for (place, step, columns) in path.parents() {
+            for (statement, of, write) in material.writes() {
+                let changed = columns.iter().filter(|column| match write.kind {
+                    WriteKind::Update => write.columns.contains(column),
+                    WriteKind::Insert | WriteKind::Delete => {
+                        path.may_come(place, table, material.catalog)
+                    }
+                });
+                let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
+                if of.name == step.table && !changed.is_empty() {
+                    let steps = path.steps.get(..=place).unwrap_or_default().to_vec();
+                    let column = path.column.clone();
+                    let way = Path { steps, column };
+                    let known = found.entry(statement.name.clone()).or_default();
+                    known.kind = Some(write.kind);
+                    known.columns.extend(changed);
+                    known.items.insert(copied(material, table, of, &way));
+                    known.reads.insert(&read.name);
+                    known.seconds.extend(second.clone());
+                }
             }
         }
     }
@@ -735,8 +748,13 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             reads: copies.seconds.into_keys().collect(),
             saved: cost - second,
         });
+        let what = match copies.kind {
+            Some(WriteKind::Insert) => "adds",
+            Some(WriteKind::Delete) => "deletes",
+            Some(WriteKind::Update) | None => "changes",
+        };
         let said = format!(
-            "{name} changes {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
+            "{name} {what} {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
             joined(copies.columns, ", "),
             joined(copies.items, ", and "),
             usd(cost),
@@ -811,6 +829,7 @@ fn in_items(
 /// What a statement writes besides its own row.
 #[derive(Default)]
 struct Copies<'w> {
+    kind: Option<WriteKind>,
     columns: BTreeSet<String>,
     /// Which ones, in words.
     items: BTreeSet<String>,
@@ -828,7 +847,12 @@ fn copied<'c>(
     path: &Path,
 ) -> String {
     let mean = (rows(table) / rows(parent)).max(1.0);
-    let mut said = format!("about {} items of {}", about(mean), table.name.name);
+    let name = &table.name.name;
+    let mut said = if mean > 1.0 {
+        format!("about {} items of {name}", about(mean))
+    } else {
+        format!("an item of {name}")
+    };
     let own = path.steps.first().map_or(&[][..], |step| &*step.columns);
     if let ([_], [column]) = (&*path.steps, own) {
         let sample = material.sample(&Path::own(column), table);

@@ -36,7 +36,8 @@ impl<'c> Reading<'c, '_> {
         self.require_parents(ways, &mut ask);
         ask.is_twice = self.twice().is_some();
         if changes.contains(&true) {
-            ask.sql = self.written(root, ways, &[], &ask.outputs, &[], !ask.computes)?;
+            let is_sorted = !ask.computes && !ask.sorts;
+            ask.sql = self.written(root, ways, &[], &ask.outputs, &[], is_sorted)?;
         }
         if !ask.order.is_empty() {
             let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
@@ -129,6 +130,10 @@ impl<'c> Reading<'c, '_> {
             });
         } else {
             ask.order = self.order(ways)?;
+            let mut order = ask.order.iter();
+            if order.any(|(path, _)| ask.referred.iter().any(|parent| parent.reads(path))) {
+                ask.leave_order();
+            }
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
@@ -434,13 +439,12 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Whether a second request reads a column of a parent: the reference is the parent's key and no more, letter for letter, and no
-    /// condition or order has the column.
+    /// condition has the column. The application may sort by it.
     fn refers_to(&self, ask: &Ask<'c>, path: &Path) -> bool {
         let Some((step, before)) = path.steps.split_last() else {
             return false;
         };
         let place = (step.table.clone(), path.column.clone());
-        let mut compared = ask.clauses.compared.iter().chain(&ask.clauses.sorted);
         let child = self.table_at(ask.root, before);
         let parent = self.catalog.table(&step.table);
         let parent = parent.filter(|parent| self.referred.contains(&parent.name));
@@ -450,7 +454,8 @@ impl<'c> Reading<'c, '_> {
         };
         let is_plain = !self.select.distinct && self.figures().is_none() && self.twice().is_none();
         is_plain
-            && !compared.any(|one| *one == place)
+            && self.extreme.is_none()
+            && !ask.clauses.compared.contains(&place)
             && child.is_some_and(|child| step.columns.iter().all(|column| is_exact(child, column)))
             && parent.is_some_and(|parent| {
                 let mut key = step.referenced.iter();

@@ -318,3 +318,82 @@ access_patterns:
     assert!(has_key("D"));
     assert!(!has_key("B"));
 }
+
+const COPIED: &str = "regions 10: id, name text
+    zones 100: id, region_id @regions distinct=10, status text distinct=2, name text
+    parcels 10000: id, zone_id @zones distinct=100, before_id @parcels null, state text distinct=4
+    labels 20000: id, parcel_id @parcels distinct=10000, is_lost
+    notes 500: parcel_id @parcels distinct=500, body text";
+
+/// The write units of a statement, with an item type of parcels that has this.
+fn units_of(item: &str, statement: &str) -> f64 {
+    let mapping = format!(
+        "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"P#{{id}}\", SK: P }}
+{item}
+access_patterns:
+  parcel: {{ items: [PARCEL], key: {{ PK: \"P#{{id}}\", SK: P }} }}
+"
+    );
+    write(&priced(COPIED, &mapping, &format!("-- write (1/s)\n{statement};")))
+}
+
+#[test]
+fn what_a_condition_on_another_row_decides_is_written_with_that_row() {
+    // Of a zone 100 parcels, each with its item and its entry.
+    let item = "    join: { z: zone_id }
+    attributes: { GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
+    let by_zone = |statement: &str| units_of(item, statement);
+    assert_near(by_zone("UPDATE zones SET status = :s WHERE id = :id"), 200.0);
+    assert_near(by_zone("UPDATE zones SET name = :s WHERE id = :id"), 0.0);
+    assert_near(by_zone("INSERT INTO zones (id) VALUES (:id)"), 0.0);
+    // The same by a query.
+    let item = "    attributes: { GSI2PK: { $value: \"Z#{zone_id}\", $when: \"EXISTS (SELECT 1 FROM zones z WHERE z.id = parcels.zone_id AND z.status = 'open')\" } }";
+    let by_query = |statement: &str| units_of(item, statement);
+    assert_near(by_query("UPDATE zones SET status = :s WHERE id = :id"), 200.0);
+    assert_near(by_query("DELETE FROM zones WHERE id = :id"), 0.0);
+    // Of a child one parcel.
+    let item = "    attributes: { GSI2PK: { $value: \"P#{id}\", $when: \"EXISTS (SELECT 1 FROM labels l WHERE l.parcel_id = parcels.id AND l.is_lost)\" } }";
+    let by_child = |statement: &str| units_of(item, statement);
+    assert_near(by_child("UPDATE labels SET is_lost = :l WHERE id = :id"), 2.0);
+    assert_near(by_child("INSERT INTO labels (id, parcel_id) VALUES (:id, :p)"), 2.0);
+    // An attribute that no index has.
+    let item = "    join: { z: zone_id }
+    attributes: { is_open: { $value: \"y\", $when: \"z.status = 'open'\" } }";
+    let update = "UPDATE zones SET status = :s WHERE id = :id";
+    assert_near(units_of(item, update), 100.0);
+}
+
+#[test]
+fn a_reference_on_the_way_to_a_copy_changes_it() {
+    let item = "    join: { z: zone_id, r: z.region_id }\n    attributes: { region: \"{r.name}\" }";
+    let of = |statement: &str| units_of(item, statement);
+    assert_near(of("UPDATE regions SET name = :n WHERE id = :id"), 1000.0);
+    assert_near(of("UPDATE zones SET region_id = :r WHERE id = :id"), 100.0);
+    assert_near(of("UPDATE zones SET status = :s WHERE id = :id"), 0.0);
+    assert_near(of("UPDATE parcels SET zone_id = :z WHERE id = :id"), 1.0);
+}
+
+#[test]
+fn a_copy_in_the_same_table_is_written_besides_the_row() {
+    let item = "    join: { b: before_id }\n    attributes: { before: \"{b.state}\" }";
+    let of = |item: &str| units_of(item, "UPDATE parcels SET state = :s WHERE id = :id");
+    assert_near(of(""), 1.0);
+    assert_near(of(item), 2.0);
+}
+
+#[test]
+fn a_joined_row_that_comes_or_goes_changes_the_item() {
+    let item = "    join: { n: { table: notes, match: { parcel_id: id } } }
+    attributes: { note: \"{n.body}\" }";
+    let of = |statement: &str| units_of(item, statement);
+    for statement in [
+        "INSERT INTO notes (parcel_id, body) VALUES (:p, :b)",
+        "UPDATE notes SET body = :b WHERE parcel_id = :p",
+        "DELETE FROM notes WHERE parcel_id = :p",
+    ] {
+        assert_near(of(statement), 1.0);
+    }
+}

@@ -127,6 +127,15 @@ const CASES: &[Case] = &[
     Case {
         kind: "copies to keep up to date",
         named: "users 400: id, name text
+            profiles 300: user_id unique, bio text
+            -- user (50/s)\nSELECT u.id, p.bio FROM users u LEFT JOIN profiles p ON p.user_id = u.id WHERE u.id = :id;
+            -- join (1/s)\nINSERT INTO profiles (user_id, bio) VALUES (:u, :b);",
+        says: "join adds profiles.bio and must also change an item of users",
+        silent: ["p.bio", "u.name"],
+    },
+    Case {
+        kind: "copies to keep up to date",
+        named: "users 400: id, name text
             notes 800: id, author @users
             photos 1200: id, taker @users
             -- note (50/s)\nSELECT n.id, u.name FROM notes n JOIN users u ON u.id = n.author WHERE n.id = :id;
