@@ -178,31 +178,45 @@ pub(super) fn fit(text: &str, size: usize, room: i32) -> String {
     cut + "…"
 }
 
-/// What is usually said in place of the database's own word.
-const SHORT: [(&str, &str); 9] = [
+/// Types whose full name is long, with the name in common use.
+const SHORT_NAMES: [(&str, &str); 6] = [
     ("character varying", "varchar"),
     ("double precision", "double"),
     ("bit varying", "varbit"),
     ("character", "char"),
     ("integer", "int"),
     ("boolean", "bool"),
+];
+
+/// The same for words behind the name.
+const SHORT_ENDS: [(&str, &str); 3] = [
     (" without time zone", ""),
     (" with time zone", "tz"),
     (" unsigned", " unsig."),
 ];
 
-/// A type as it is usually said, where the database's own word is long.
+/// A type by its short name in common use. A type of the user's own keeps its name.
 pub(super) fn short_type(declared: &str) -> String {
-    // What stands in the brackets: the list of an enum and the display width of a number say
-    // nothing about a row that is worth the room; MySQL's tinyint(1) is a truth value.
     let (word, rest) = declared.split_at(declared.find('(').unwrap_or(declared.len()));
+    if word.contains('"') {
+        return declared.to_owned();
+    }
+    // The values of an enum and the display width of a number would take too much room.
+    // `tinyint(1)` of MySQL stays: it is a boolean.
     let after = rest.rsplit_once(')').map_or("", |(_, after)| after);
     let usual = match word {
         "enum" | "set" => word.to_owned(),
         _ if word.ends_with("int") && rest != "(1)" => format!("{word}{after}"),
         _ => declared.to_owned(),
     };
-    SHORT
+    // `integer_kind` is not an `integer`.
+    let continues = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.');
+    let by_name = SHORT_NAMES.iter().find_map(|(long, short)| {
+        let rest = usual.strip_prefix(*long)?;
+        (!rest.starts_with(continues)).then(|| format!("{short}{rest}"))
+    });
+    let named = by_name.unwrap_or(usual);
+    SHORT_ENDS
         .iter()
-        .fold(usual, |usual, (long, short)| usual.replace(long, short))
+        .fold(named, |text, (long, short)| text.replace(long, short))
 }

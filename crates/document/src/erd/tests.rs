@@ -265,9 +265,27 @@ fn types_are_said_as_people_say_them() {
         ("enum('a','b)')", "enum"),
         ("numeric(10,2)", "numeric(10,2)"),
         ("INTEGER", "INTEGER"),
+        ("character", "char"),
+        ("double precision[]", "double[]"),
+        ("int unsigned", "int unsig."),
         ("", ""),
     ] {
         assert_eq!(card::short_type(declared), said, "{declared}");
+    }
+}
+
+#[test]
+fn types_of_the_users_own_keep_their_names() {
+    for declared in [
+        "integer_kind",
+        "character_class[]",
+        "app.boolean_flag",
+        "not_an_integer",
+        "\"char\"",
+        "\"Shift with time zone\"",
+        "app.\"integer\"",
+    ] {
+        assert_eq!(card::short_type(declared), declared);
     }
 }
 
