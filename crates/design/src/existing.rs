@@ -1,4 +1,4 @@
-//! The keys of a mapping that there is: which reads they serve, and by what key condition.
+//! The keys of an existing mapping: which reads they serve, and by what key condition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::names::{between, compared};
 use crate::path::{Path, Step, is_loose};
 use crate::written::{Held, Item, escaped, in_case};
 
-/// A mapping that there is.
+/// An existing mapping, and the schema that it reads.
 #[derive(Clone, Copy)]
 pub(crate) struct Existing<'m> {
     pub(crate) model: &'m Model,
@@ -31,21 +31,21 @@ pub(crate) struct Whole<'m> {
     catalog: &'m Catalog,
 }
 
-/// A key, of the table or of an index, as the items of one type have it.
+/// A key of the table or of an index: its attributes, each with the template that makes it for one item type.
 struct ItemKey<'m> {
     index: Option<&'m Index>,
     partition: Vec<(&'m KeyAttribute, &'m Template)>,
     sort: Vec<(&'m KeyAttribute, &'m Template)>,
 }
 
-/// How a key that there is serves a read.
+/// How an existing key serves a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyCondition {
     /// The index; `None` for the table.
     pub(crate) index: Option<String>,
     /// The key condition of an access pattern, as YAML within braces.
     pub(crate) text: String,
-    /// Whether item types that are not asked for may stand between.
+    /// Whether the Query may also find items of types that the read does not ask for.
     pub(crate) finds_others: bool,
 }
 
@@ -79,15 +79,15 @@ impl<'m> Existing<'m> {
         tables.collect()
     }
 
-    /// The tables of item types that have NULL as an attribute.
+    /// The tables whose item types store NULL instead of leaving the attribute out.
     pub(crate) fn keeping_nulls(self) -> BTreeSet<TableName> {
         let keeping = self.model.item_types.iter().filter(|item| item.keep_nulls);
         let tables = keeping.filter_map(|item| Some(self.read_from(item)?.1.name.clone()));
         tables.collect()
     }
 
-    /// An item type of a table that holds a column, beside the first with all rows.
-    pub(crate) fn apart(self, table: &TableName, column: &str) -> Option<&'m str> {
+    /// The name of an item type that holds a column of the table and is none of those that [`Self::whole`] gives.
+    pub(crate) fn other_holder(self, table: &TableName, column: &str) -> Option<&'m str> {
         let whole = self.whole();
         let mut items = self.model.item_types.iter();
         let item = items.find(|item| {
@@ -95,11 +95,11 @@ impl<'m> Existing<'m> {
             let from = self.read_from(item).filter(|_| !is_first);
             from.is_some_and(|(scan, own)| {
                 let mut places = item.attributes.iter().flat_map(|(_, node)| node.places());
-                let is_it = |at: usize| {
+                let is_column = |at: usize| {
                     matches!(scan.columns.get(at),
                         Some(ScanColumn::Column { join: None, name, .. }) if name == column)
                 };
-                own.name == *table && places.any(|place| is_it(place.column))
+                own.name == *table && places.any(|place| is_column(place.column))
             })
         })?;
         Some(&item.name)
@@ -110,7 +110,8 @@ impl<'m> Existing<'m> {
         Some((scan, self.catalog.table(scan.from.table()?)?))
     }
 
-    /// What the item types have already. `aliases`: those of the parents that an item type looks up, by its name.
+    /// The joins and attributes of the item types that have all rows. `aliases`: of an item type, by its name, the aliases of
+    /// the parents that it looks up.
     pub(crate) fn items(self, aliases: &dyn Fn(&str) -> Vec<String>) -> BTreeMap<TableName, Item> {
         let item = |whole: &Whole<'m>| {
             let own = aliases(&whole.item.name);
@@ -118,12 +119,10 @@ impl<'m> Existing<'m> {
             let joins = joins.filter(|(_, join)| own.contains(&join.alias));
             let joins = joins.filter_map(|(at, join)| Some((whole.way(at)?, join.alias.clone())));
             let joins = joins.collect();
-            let held = Some(whole.held());
-            let copies = Vec::new();
             let item = Item {
                 joins,
-                copies,
-                held,
+                copies: Vec::new(),
+                held: Some(whole.held()),
             };
             (whole.table.name.clone(), item)
         };
@@ -147,7 +146,7 @@ impl<'m> Existing<'m> {
                     .iter()
                     .find(|one| one.table.name == asked.table.name)?;
                 let mut keys = self.keys(child).into_iter();
-                let key = keys.find(|other| name(other.index) == name(key.index))?;
+                let key = keys.find(|own| index_name(own.index) == index_name(key.index))?;
                 Some((*child, key))
             };
             let children: Option<Vec<_>> = ask.children.iter().map(child).collect();
@@ -156,8 +155,8 @@ impl<'m> Existing<'m> {
         keys.iter().filter_map(collection).collect()
     }
 
-    /// For each table key and index that all of these columns are in, those columns: what a read may ask of it, so that the rest
-    /// is left to a filter.
+    /// For each key, of the table or an index, those of the columns which the read holds equal that the key has: the read may ask
+    /// for them alone, and leave the others to a filter.
     pub(crate) fn keepable(self, ask: &Ask<'_>) -> BTreeSet<Vec<Path>> {
         let whole = self.whole();
         let Some(root) = whole.iter().find(|one| one.table.name == ask.root.name) else {
@@ -167,19 +166,19 @@ impl<'m> Existing<'m> {
         let kept = keys.map(|key| {
             let all = key.partition.iter().chain(&key.sort);
             let placeholders = all.flat_map(|(_, template)| template.placeholders());
-            let held: Vec<Path> = placeholders.filter_map(|one| root.path(one)).collect();
+            let in_key: Vec<Path> = placeholders.filter_map(|one| root.path(one)).collect();
             let equal = ask.equal.iter().map(|equal| equal.path.clone());
             equal
-                .filter(|path| held.contains(path))
+                .filter(|path| in_key.contains(path))
                 .collect::<Vec<Path>>()
         });
         kept.filter(|kept| !kept.is_empty()).collect()
     }
 
-    /// The key of the table, and those of the indexes in which all items of a type stand.
-    fn keys(self, of: &Whole<'m>) -> Vec<ItemKey<'m>> {
+    /// The key of the table, and those of the indexes that hold all items of the type.
+    fn keys(self, whole: &Whole<'m>) -> Vec<ItemKey<'m>> {
         let table = &self.model.table;
-        let home = (
+        let own = (
             None,
             std::slice::from_ref(&table.partition),
             table.sort.as_slice(),
@@ -187,10 +186,10 @@ impl<'m> Existing<'m> {
         let indexes = table.all_indexes();
         let indexes = indexes.map(|index| (Some(index), &*index.partition, &*index.sort));
         let templates = |keys: &'m [KeyAttribute]| {
-            let each = keys.iter().map(|key| Some((key, of.always(key)?)));
+            let each = keys.iter().map(|key| Some((key, whole.always(key)?)));
             each.collect::<Option<Vec<_>>>()
         };
-        let all = std::iter::once(home).chain(indexes);
+        let all = std::iter::once(own).chain(indexes);
         all.filter_map(|(index, partition, sort)| {
             Some(ItemKey {
                 index,
@@ -202,17 +201,17 @@ impl<'m> Existing<'m> {
     }
 }
 
-fn name(index: Option<&Index>) -> Option<&str> {
+fn index_name(index: Option<&Index>) -> Option<&str> {
     index.map(|index| &*index.name)
 }
 
 impl<'m> Whole<'m> {
-    /// The template of a key attribute that each item has.
+    /// The template of a key attribute, if every item of the type has that attribute.
     fn always(&self, key: &KeyAttribute) -> Option<&'m Template> {
         let AttributeNode::Template(template) = self.item.node(&key.name)? else {
             return None;
         };
-        let is_plain = |part: &TemplatePart| match part {
+        let is_never_null = |part: &TemplatePart| match part {
             TemplatePart::Text(_) => true,
             TemplatePart::Optional(_) => false,
             TemplatePart::Value(value) => {
@@ -222,10 +221,10 @@ impl<'m> Whole<'m> {
                         .is_some_and(|path| !path.may_be_null(self.table, self.catalog))
             }
         };
-        template.parts.iter().all(is_plain).then_some(template)
+        template.parts.iter().all(is_never_null).then_some(template)
     }
 
-    /// The columns that its partition key is made of; `None` where it is made of others too.
+    /// The columns of its own table that a partition key is made of; `None` if the key is made of anything else too.
     pub(crate) fn own_partition(&self, key: &KeyAttribute) -> Option<BTreeSet<String>> {
         let columns = self.always(key)?.placeholders().map(|value| {
             let path = self.path(value)?;
@@ -234,7 +233,7 @@ impl<'m> Whole<'m> {
         columns.collect()
     }
 
-    /// The column that a value of a template is.
+    /// The column that a placeholder stands for; `None` for a part of a document.
     fn path(&self, value: &Placeholder) -> Option<Path> {
         let place = &value.place;
         if !place.path.is_empty() || place.is_json {
@@ -248,7 +247,7 @@ impl<'m> Whole<'m> {
         Some(Path { steps, column })
     }
 
-    /// The way to the parent that a join looks up.
+    /// The steps from a row to the parent that a join looks up.
     fn way(&self, join: usize) -> Option<Vec<Step>> {
         let found = self.scan.joins.get(join)?;
         let first = found.on.first()?;
@@ -268,7 +267,7 @@ impl<'m> Whole<'m> {
         Some(steps)
     }
 
-    /// The attributes of the item type.
+    /// The attributes of the item type. A column that several of them hold is found under its own name, if one has that.
     fn held(&self) -> Held {
         let mut held = Held::default();
         for (name, node) in &self.item.attributes {
@@ -293,7 +292,7 @@ impl<'m> Whole<'m> {
         path.column_of(self.table, self.catalog)
     }
 
-    /// How rows of the item type are asked for by a key.
+    /// The condition on a key that finds the rows of a read; `None` if the key does not serve it.
     fn rows(&self, ask: &Ask<'_>, key: &ItemKey<'m>) -> Option<KeyCondition> {
         if !ask.when.is_empty() {
             return None;
@@ -301,23 +300,23 @@ impl<'m> Whole<'m> {
         let mut used: Vec<&Path> = Vec::new();
         let mut text: Vec<String> = Vec::new();
         self.partition(ask, key, &mut used, &mut text)?;
-        let mut is_range_asked = ask.range.is_none();
+        let mut is_range_served = ask.range.is_none();
         let mut ordered: Vec<Path> = Vec::new();
         for (at, &(attribute, template)) in key.sort.iter().enumerate() {
-            let (begin, rest) = self.begin(ask, template, &mut used)?;
+            let (begin, rest) = self.given_text(ask, template, &mut used)?;
             if rest.is_empty() {
                 text.push(format!("{}: {}", scalar(&attribute.name), quoted(&begin)));
                 continue;
             }
-            let range = self.open(ask, attribute, &begin, rest)?;
-            is_range_asked |= ask.range.is_some();
+            let range = self.range_condition(ask, attribute, &begin, rest)?;
+            is_range_served |= ask.range.is_some();
             if !range.is_empty() {
                 text.push(format!("{}: {range}", scalar(&attribute.name)));
             }
             let further = key.sort.iter().skip(at + 1);
             let further = further.map(|&(key, template)| (key, &*template.parts));
             for (key, parts) in std::iter::once((attribute, rest)).chain(further) {
-                if !self.order(key, parts, &mut ordered) {
+                if !self.add_sorted_columns(key, parts, &mut ordered) {
                     break;
                 }
             }
@@ -325,14 +324,14 @@ impl<'m> Whole<'m> {
         }
         let is_all_used = ask.equal.iter().all(|equal| used.contains(&&equal.path));
         let is_sorted = is_one_row(ask) || sorts(ask, &ordered);
-        (is_all_used && is_range_asked && is_sorted).then(|| KeyCondition {
-            index: name(key.index).map(str::to_owned),
+        (is_all_used && is_range_served && is_sorted).then(|| KeyCondition {
+            index: index_name(key.index).map(str::to_owned),
             text: text.join(", "),
             finds_others: false,
         })
     }
 
-    /// How a parent with its children is asked for by a key that puts them into one item collection.
+    /// The condition on a key that finds a parent and its children in one item collection; `None` if the key does not serve that.
     fn collection(
         &self,
         ask: &Ask<'_>,
@@ -352,7 +351,7 @@ impl<'m> Whole<'m> {
             }
             let mut ordered: Vec<Path> = Vec::new();
             for &(key, template) in &own.sort {
-                if !child.order(key, &template.parts, &mut ordered) {
+                if !child.add_sorted_columns(key, &template.parts, &mut ordered) {
                     break;
                 }
             }
@@ -382,13 +381,13 @@ impl<'m> Whole<'m> {
             text.push(format!("{}: {begins}", scalar(&attribute.name)));
         }
         Some(KeyCondition {
-            index: name(key.index).map(str::to_owned),
+            index: index_name(key.index).map(str::to_owned),
             text: text.join(", "),
             finds_others: true,
         })
     }
 
-    /// Whether a child's template gives what its parent's gives, for each child of a parent.
+    /// Whether the template of a child makes the same text as that of its parent, for every child of the parent.
     fn is_same(
         &self,
         own: &Template,
@@ -415,7 +414,7 @@ impl<'m> Whole<'m> {
             })
     }
 
-    /// The partition key, all of which the read has to give.
+    /// Adds the conditions on the partition key; `None` if the read does not give all of it.
     fn partition<'a>(
         &self,
         ask: &'a Ask<'_>,
@@ -424,7 +423,7 @@ impl<'m> Whole<'m> {
         text: &mut Vec<String>,
     ) -> Option<()> {
         for &(attribute, template) in &key.partition {
-            let (begin, rest) = self.begin(ask, template, used)?;
+            let (begin, rest) = self.given_text(ask, template, used)?;
             if !rest.is_empty() {
                 return None;
             }
@@ -433,8 +432,8 @@ impl<'m> Whole<'m> {
         Some(())
     }
 
-    /// What a template says up to the first value that the read does not give, and the parts from there on.
-    fn begin<'a>(
+    /// The text of a template up to the first value that the read does not give, and the parts from that value on.
+    fn given_text<'a>(
         &self,
         ask: &'a Ask<'_>,
         template: &'m Template,
@@ -449,17 +448,17 @@ impl<'m> Whole<'m> {
                     let Some(equal) = ask.equal.iter().find(|equal| equal.path == path) else {
                         return Some((text, template.parts.get(at..)?));
                     };
-                    text.push_str(&self.given(equal, value)?);
+                    text.push_str(&self.equal_text(equal, value)?);
                     used.push(&equal.path);
-                    // Where text of any length ends, only a sign that its values were searched for says.
+                    // A text of any length must end visibly: at the end of the key, or before a `#`, which its values do not have.
                     let behind = template.parts.get(at + 1);
-                    let is_told = value.escape.is_some()
+                    let has_end = value.escape.is_some()
                         || match behind {
                             None => true,
                             Some(TemplatePart::Text(text)) => text.starts_with('#'),
                             Some(_) => false,
                         };
-                    if !is_told && self.column(&path).is_none_or(is_loose) {
+                    if !has_end && self.column(&path).is_none_or(is_loose) {
                         return None;
                     }
                 }
@@ -469,8 +468,8 @@ impl<'m> Whole<'m> {
         Some((text, &[]))
     }
 
-    /// What a column is equal to, written as the key writes the column.
-    fn given(&self, equal: &Equal, value: &Placeholder) -> Option<String> {
+    /// The value that a column is equal to, with the filters that the key's template has for the column.
+    fn equal_text(&self, equal: &Equal, value: &Placeholder) -> Option<String> {
         let filters = self.filters(value, equal.folds)?;
         match &equal.value {
             Asked::Parameter(name) => {
@@ -483,7 +482,8 @@ impl<'m> Whole<'m> {
         }
     }
 
-    /// The filters of a value that keep all of it. `folds`: it is compared in lower case.
+    /// The filters of a placeholder as text; `None` if they change the value in more than its form, or make it lower case where
+    /// the read does not (`folds`), or the reverse.
     fn filters(&self, value: &Placeholder, folds: bool) -> Option<String> {
         let column = self.column(&self.path(value)?)?;
         let family = column.data_type.family();
@@ -509,8 +509,8 @@ impl<'m> Whole<'m> {
         (has_lower == folds).then_some(text)
     }
 
-    /// What is asked of a key attribute whose value is not all given; an empty text where all of it is wanted.
-    fn open(
+    /// The condition on a sort key attribute that the read gives up to `rest`; an empty text if it asks for all values.
+    fn range_condition(
         &self,
         ask: &Ask<'_>,
         attribute: &KeyAttribute,
@@ -518,15 +518,14 @@ impl<'m> Whole<'m> {
         rest: &'m [TemplatePart],
     ) -> Option<String> {
         let Some(range) = &ask.range else {
-            let is_open = !begin.is_empty();
-            return Some(text_if(is_open, compared("begins_with", begin)));
+            return Some(text_if(!begin.is_empty(), compared("begins_with", begin)));
         };
         let (TemplatePart::Value(value), behind) = rest.split_first()? else {
             return None;
         };
         let path = self.path(value)?;
         let mut ordered = Vec::new();
-        self.order(attribute, rest, &mut ordered);
+        self.add_sorted_columns(attribute, rest, &mut ordered);
         if path != range.path
             || range.folds
             || range.folds_parameter
@@ -540,10 +539,10 @@ impl<'m> Whole<'m> {
             let is_text = filters.is_empty() && value.escape.is_none();
             return is_text.then(|| compared("begins_with", &text(name)));
         }
-        // Behind a value that the key goes on after, the sign above the one that ends it is above all items with that value.
+        // If the key goes on behind the value, the next character after the one that ends the value sorts behind all items with it.
         let end = match behind.first() {
             None => String::new(),
-            Some(TemplatePart::Text(sign)) => above(sign.chars().next()?)?.to_string(),
+            Some(TemplatePart::Text(after)) => next_character(after.chars().next()?)?.to_string(),
             Some(_) => return None,
         };
         let is_last = behind.is_empty();
@@ -555,7 +554,7 @@ impl<'m> Whole<'m> {
             let end = if *is_in { &*end } else { "" };
             (format!("{}{end}", text(name)), *is_in || !is_last)
         });
-        // `between` takes its bounds in. Where nothing stands behind a value, one that is left out is asked with `gt` or `lt`.
+        // `between` includes its bounds. If the key ends with the value, an excluded bound is asked for by `gt` or `lt`.
         Some(match (low, high) {
             (Some((low, true)), Some((high, true))) => between(&low, &high),
             (Some((low, is_in)), None) if begin.is_empty() => {
@@ -564,15 +563,15 @@ impl<'m> Whole<'m> {
             (None, Some((high, is_in))) if begin.is_empty() => {
                 compared(if is_in { "le" } else { "lt" }, &high)
             }
-            (Some((low, true)), None) => between(&low, &after(begin)?),
+            (Some((low, true)), None) => between(&low, &end_of_prefix(begin)?),
             (None, Some((high, true))) => between(begin, &high),
             _ => return None,
         })
     }
 
-    /// Adds the columns that the text of a key attribute is in the order of, up to the first whose order it is not. Whether it is
-    /// in the order of all.
-    fn order(
+    /// Adds the columns by which the text of a key attribute sorts as the database does, up to the first by which it does not.
+    /// Returns whether it sorts so by all.
+    fn add_sorted_columns(
         &self,
         attribute: &KeyAttribute,
         parts: &[TemplatePart],
@@ -620,7 +619,7 @@ fn is_reference(path: &Path, asked: &ChildAsk<'_>) -> bool {
     path.steps.is_empty() && step.columns.contains(&path.column)
 }
 
-/// Whether items in this order are in that of a read.
+/// Whether items that are sorted by these columns are in the order that a read asks for.
 fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
     let wanted = ask.order.iter().map(|(path, _)| path);
     let wanted: Vec<&Path> = wanted.filter(|path| !ask.has_equal(path)).collect();
@@ -634,17 +633,17 @@ fn sorts(ask: &Ask<'_>, ordered: &[Path]) -> bool {
             .all(|(one, other)| **one == *other)
 }
 
-/// The sign above another.
-fn above(sign: char) -> Option<char> {
-    char::from_u32(u32::from(sign).checked_add(1)?).filter(|above| !"{}[]".contains(*above))
+/// The character with the next code point; `None` for those that templates write doubled.
+fn next_character(character: char) -> Option<char> {
+    char::from_u32(u32::from(character).checked_add(1)?).filter(|next| !"{}[]".contains(*next))
 }
 
-/// A text above all that begin with another, which ends in text of the key itself.
-fn after(begin: &str) -> Option<String> {
+/// The least text behind all that begin with `begin`; `None` if `begin` ends with a placeholder.
+fn end_of_prefix(begin: &str) -> Option<String> {
     let last = begin
         .chars()
         .next_back()
         .filter(|last| !"{}[]".contains(*last))?;
     let before = begin.strip_suffix(last)?;
-    Some(format!("{before}{}", above(last)?))
+    Some(format!("{before}{}", next_character(last)?))
 }

@@ -1051,7 +1051,7 @@ fn copied(
                     format!(", copied from {from}")
                 }
                 None => existing
-                    .apart(name, &path.column)
+                    .other_holder(name, &path.column)
                     .map_or_else(String::new, |other| {
                         format!(", so far only in {other}: from now on each update of {item_type} writes it too")
                     }),
