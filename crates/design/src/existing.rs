@@ -638,7 +638,7 @@ fn next_character(character: char) -> Option<char> {
     char::from_u32(u32::from(character).checked_add(1)?).filter(|next| !"{}[]".contains(*next))
 }
 
-/// The least text behind all that begin with `begin`; `None` if `begin` ends with a placeholder.
+/// The least text behind all that begin with `begin`; `None` if `begin` ends with a placeholder, a brace or a bracket.
 fn end_of_prefix(begin: &str) -> Option<String> {
     let last = begin
         .chars()

@@ -6,15 +6,14 @@ use crate::cli::format::whole;
 use crate::cli::output::{OutputStreams, write_to_stderr};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, mapping, report, target};
-use crate::mapping::PatternProof;
-use crate::mapping::model::AccessPattern;
 use crate::target::connect;
 use crate::verify::patterns::{DrawContext, PatternsOutcome, PatternsReport, Proving, prove};
 
-/// Differences that are named, of each pattern and of each call; all are counted.
+/// Differences that the report names, for each pattern and each call. It counts all of them.
 const EXAMPLES: usize = 5;
-/// Calls of a pattern besides those with values that occur: absent ones, bounds beyond all values, variants.
-const BESIDES: u64 = 10;
+/// Calls of a pattern with other values than those that occur: absent ones, bounds beyond all values, variants. For the estimate
+/// of what the calls cost.
+const EXTRA_CALLS: u64 = 10;
 
 pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
     let answers = &arguments.answers;
@@ -29,23 +28,25 @@ pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Ou
     let target = connect(&spec).await?;
     target::require_table(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;
-    let calls = u64::from(answers.values) + BESIDES;
-    let named = &answers.pattern;
-    let is_asked = |pattern: &&AccessPattern| {
-        let is_named = named.is_empty() || named.iter().any(|name| **name == *pattern.name);
-        pattern.sql.is_some() && is_named
-    };
-    let asked = model.patterns.iter().filter(is_asked);
-    let asked: Vec<&str> = asked.map(|pattern| &*pattern.name).collect();
-    let is_asked = |proof: &&PatternProof| asked.contains(&proof.pattern.as_str());
-    let least = proofs.iter().filter(is_asked);
-    let least: f64 = least.map(|proof| proof.least_units).sum();
-    let count = u32::try_from(calls).map_or(f64::MAX, f64::from);
+    let names = &answers.pattern;
+    let patterns = model.patterns.iter();
+    let asked: Vec<&str> = patterns
+        .filter(|pattern| pattern.sql.is_some())
+        .map(|pattern| &*pattern.name)
+        .filter(|name| names.is_empty() || names.iter().any(|wanted| wanted == name))
+        .collect();
+    let units_of_each: f64 = proofs
+        .iter()
+        .filter(|proof| asked.contains(&&*proof.pattern))
+        .map(|proof| proof.least_units)
+        .sum();
+    let calls = u64::from(answers.values) + EXTRA_CALLS;
+    let call_count = u32::try_from(calls).map_or(f64::MAX, f64::from);
     target::confirm_calls(
         target.as_ref(),
         &model.table,
         calls.saturating_mul(whole(asked.len())),
-        least * count,
+        units_of_each * call_count,
         arguments.yes,
         output,
     )
@@ -61,7 +62,7 @@ pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Ou
             context: &context,
         },
         finds,
-        names: &answers.pattern,
+        names,
         values: usize::from(answers.values),
         examples: EXAMPLES,
         cancel: &cancel,
