@@ -1,4 +1,4 @@
-//! What a database has counted of its statements, as a workload.
+//! A workload made from the statements that a database has counted.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::workload::Statement;
 
 /// Statements that are taken at most: those with the most calls.
 const MAX_STATEMENTS: usize = 200;
-/// Columns of a statement's name.
-const NAMED: usize = 3;
+/// Columns that a statement's name has at most.
+const MAX_NAME_COLUMNS: usize = 3;
 /// First words of statements that read or write rows.
-const KINDS: [&str; 9] = [
+const FIRST_WORDS: [&str; 9] = [
     "select", "with", "insert", "update", "delete", "replace", "merge", "table", "values",
 ];
-/// Of the databases' own tables, as a statement that cannot be read names them.
-const SYSTEM: [&str; 4] = [
+/// Words that show of a statement which cannot be read that it asks the database's own tables.
+const FROM_SYSTEM_TABLES: [&str; 4] = [
     "from pg_catalog.",
     "from information_schema.",
     "from performance_schema.",
@@ -29,9 +29,9 @@ const SYSTEM: [&str; 4] = [
 pub struct Counts {
     /// Statements as the database normalizes them, each with how often it ran.
     pub statements: Vec<(String, u64)>,
-    /// For how many seconds they were counted; `None` where that is not known: there is no rate then.
+    /// For how many seconds they were counted; `None` where that is not known: the statements then have no rates.
     pub seconds: Option<f64>,
-    /// Rows that were written, by table: how many were inserted, updated and deleted a second.
+    /// For each table, the rows that were inserted, updated and deleted a second.
     pub writes: Vec<(TableName, [f64; 3])>,
 }
 
@@ -48,14 +48,14 @@ pub struct CountedWorkload {
 /// writes.
 pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
     let named = counts.statements.iter().filter_map(|(sql, calls)| {
-        let sql = own_text(sql.trim().trim_end_matches(';'));
+        let sql = without_prefix(sql.trim().trim_end_matches(';'));
         Some((base_name(catalog, sql)?, sql, *calls))
     });
     let mut named: Vec<(String, &str, u64)> = named.collect();
     named.sort_by(|a, b| b.2.cmp(&a.2).then(a.1.cmp(b.1)));
     let left_out = named.len().saturating_sub(MAX_STATEMENTS);
     named.truncate(MAX_STATEMENTS);
-    // Numbers go by the text, so that a statement keeps its name when it is called more often.
+    // Statements with one base name are numbered in the order of their SQL: a name does not depend on the number of calls.
     named.sort();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut statements: Vec<Statement> = Vec::new();
@@ -70,20 +70,19 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
         taken.insert(name.clone());
         statements.push(Statement {
             name,
-            rate: counts.seconds.map(|seconds| figure(float(calls) / seconds)),
+            rate: counts.seconds.map(|seconds| rounded(float(calls) / seconds)),
             sql: sql.to_owned(),
             ..Statement::default()
         });
     }
-    // Rows alone ask nothing.
-    let writes = counts.writes.iter().filter(|_| !statements.is_empty());
-    let mut others: Vec<Statement> = Vec::new();
-    for (name, rates) in writes {
-        if !written.contains(name) && catalog.table(name).is_some() {
-            others.extend(rows_written(catalog, name, *rates));
+    // Counted rows without any statement are no workload.
+    if !statements.is_empty() {
+        for (name, rates) in &counts.writes {
+            if !written.contains(name) && catalog.table(name).is_some() {
+                statements.extend(rows_written(catalog, name, *rates));
+            }
         }
     }
-    statements.extend(others);
     statements.sort_by(|a, b| a.name.cmp(&b.name));
     CountedWorkload {
         statements,
@@ -91,8 +90,8 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
     }
 }
 
-/// A statement without comments before it, and without the words that prepare it or open its cursor.
-fn own_text(sql: &str) -> &str {
+/// A statement without the comments before it, and without the words that prepare it or open its cursor.
+fn without_prefix(sql: &str) -> &str {
     let mut sql = sql.trim_start();
     while let Some((_, rest)) = match sql.as_bytes() {
         [b'/', b'*', ..] => sql.split_once("*/"),
@@ -110,7 +109,7 @@ fn own_text(sql: &str) -> &str {
     let own = lower
         .find(opening)
         .and_then(|at| sql.get(at + opening.len()..));
-    own.map_or(sql, own_text)
+    own.map_or(sql, without_prefix)
 }
 
 /// What a statement is called before it gets a number; `None` where it is about none of the tables.
@@ -128,15 +127,15 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     let first = sql
         .split(|c: char| !c.is_alphabetic())
         .find(|word| !word.is_empty())?;
-    if !KINDS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
+    if !FIRST_WORDS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
         return None;
     }
     let prepared = parametrized(sql, dbms, Lists::Split).ok();
     let query = prepared.and_then(|prepared| SqlQuery::read(&prepared.sql, Some(dbms)).ok());
     let Some(query) = query else {
-        // What cannot be read is listed as such, where it is about one of the tables.
+        // A statement that cannot be read is kept if it names one of the tables: the report lists it.
         let lower = sql.to_lowercase();
-        if SYSTEM.iter().any(|schema| lower.contains(schema)) {
+        if FROM_SYSTEM_TABLES.iter().any(|words| lower.contains(words)) {
             return None;
         }
         let mut tables = catalog.tables.iter();
@@ -148,7 +147,7 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     let columns = query.comparisons.iter();
     let columns = columns.map(|comparison| comparison.column.name.text.to_lowercase());
     let mut columns = each_once(columns);
-    columns.truncate(NAMED);
+    columns.truncate(MAX_NAME_COLUMNS);
     let name = &found.name.name;
     Some(plain(&if columns.is_empty() {
         name.clone()
@@ -157,13 +156,13 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     }))
 }
 
-/// A name of letters, digits and `_`.
+/// A name in lower case, with `_` for everything but ASCII letters and digits.
 fn plain(name: &str) -> String {
     let is_odd = |c: char| !c.is_ascii_alphanumeric();
     name.replace(is_odd, "_").to_ascii_lowercase()
 }
 
-/// Statements that stand for rows that were written otherwise than by one that was counted: by COPY, a trigger, a cascade.
+/// Statements for rows that none of the counted statements wrote: COPY, a trigger or a cascade did.
 fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Statement> {
     let dbms = catalog.dbms;
     let table = format!(
@@ -171,31 +170,31 @@ fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Sta
         identifier(&name.schema, dbms),
         identifier(&name.name, dbms)
     );
-    let of = catalog.table(name);
-    let first = of.and_then(|table| table.columns.first());
+    let in_schema = catalog.table(name);
+    let first = in_schema.and_then(|table| table.columns.first());
     let column = first.map_or_else(String::new, |column| identifier(&column.name, dbms));
-    // By which columns the rows were found is not known either: by their own key, one by one.
-    let key = of.map_or(&[][..], Table::row_key).iter().enumerate();
-    let met = key.map(|(at, one)| format!("{} = :k{at}", identifier(one, dbms)));
-    let met: Vec<String> = met.collect();
-    let met = match met.as_slice() {
+    // It is not known how the rows were found: each counts as found by its key.
+    let key = in_schema.map_or(&[][..], Table::row_key).iter().enumerate();
+    let equalities = key.map(|(at, one)| format!("{} = :k{at}", identifier(one, dbms)));
+    let equalities: Vec<String> = equalities.collect();
+    let by_key = match equalities.as_slice() {
         [] => String::new(),
-        met => format!(" WHERE {}", met.join(" AND ")),
+        equalities => format!(" WHERE {}", equalities.join(" AND ")),
     };
-    // Which columns the updates set is not known: a tuple says none.
+    // Nor is it known which columns an UPDATE set: SET of a tuple counts as setting none.
     let all = [
         ("inserted", format!("INSERT INTO {table} DEFAULT VALUES")),
         (
             "updated",
-            format!("UPDATE {table} SET ({column}) = ({column}){met}"),
+            format!("UPDATE {table} SET ({column}) = ({column}){by_key}"),
         ),
-        ("deleted", format!("DELETE FROM {table}{met}")),
+        ("deleted", format!("DELETE FROM {table}{by_key}")),
     ];
     let written = all.into_iter().zip(rates).filter(|(_, rate)| *rate > 0.0);
     written
         .map(|((done, sql), rate)| Statement {
             name: plain(&format!("rows_{done}_{}", name.name)),
-            rate: Some(figure(rate)),
+            rate: Some(rounded(rate)),
             about: "the database counted these writes, but no statement of the workload makes them"
                 .to_owned(),
             sql,
@@ -204,8 +203,8 @@ fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Sta
         .collect()
 }
 
-/// A rate with three digits.
-fn figure(rate: f64) -> f64 {
+/// A rate rounded to three significant digits.
+fn rounded(rate: f64) -> f64 {
     format!("{rate:.2e}").parse().unwrap_or(rate)
 }
 

@@ -1,23 +1,23 @@
 //! What must be understood of SQL: the shape of a query, what binds what, its order and its limit.
 //!
-//! [`Sql::read`] takes any piece of SQL apart into words: it knows where parameters, `:name`, stand and puts values in
-//! their place. [`SqlQuery::read`] reads one query with `sqlparser`, in the database's dialect, and says of it:
+//! [`Sql::read`] splits any piece of SQL into tokens: it finds the parameters, `:name`, and puts values in their place.
+//! [`SqlQuery::read`] reads one query with `sqlparser`, in the database's dialect, and says of it:
 //!
-//! - [`SqlQuery::selects`]: its SELECTs, more than one with UNION and its like ([`SqlQuery::set`] says how they are put
-//!   together). Each has its relations with their joins, its result ([`SelectOutput`]), its conditions, and whether it groups.
+//! - [`SqlQuery::selects`]: its SELECTs, more than one with UNION, INTERSECT or EXCEPT ([`SqlQuery::set`] says how they are
+//!   combined). Each has its relations with their joins, its result ([`SelectOutput`]), its conditions, and whether it groups.
 //! - [`SqlQuery::order`], [`SqlQuery::limit`], [`SqlQuery::offset`]: those of the query itself, not of a subquery.
-//! - [`SqlQuery::tables`] and [`SqlQuery::comparisons`]: of all of it, queries within it too.
-//! - [`SqlQuery::strange`] and [`Select::strange`]: clauses that were read and that nothing here tells of. Nothing is left
-//!   out: a query is understood as a whole if these are empty, and no [`ConditionTest::Other`], [`OperandValue::Expression`] or
-//!   [`RelationSource`] without a table stands where one matters to whoever asks.
+//! - [`SqlQuery::tables`] and [`SqlQuery::comparisons`]: those of the query and of all its subqueries.
+//! - [`SqlQuery::strange`] and [`Select::strange`]: clauses that the parser read and that nothing here describes.
 //!
-//! What cannot be read as one query that only reads is [`UnreadableSql`], with the reason. It refuses too what the server's
-//! settings decide: `||` of MySQL, `/*! … */`.
+//! A query is wholly understood if these are empty, and if no [`ConditionTest::Other`], [`OperandValue::Expression`] or
+//! [`RelationSource`] without a table stands in a part that the caller needs.
 //!
-//! [`parametrized`] puts parameters in the place of the literals that columns are compared with, and [`write_statement`] reads what
-//! an INSERT, UPDATE or DELETE changes.
+//! SQL that is not one query which only reads is [`UnreadableSql`], with the reason. So is SQL whose meaning depends on the
+//! server's settings: `||` of MySQL, `/*! … */`.
 //!
-//! [`SqlQuery::order_decides`] says whether its order leaves anything to chance, and [`Select::origins`] which column of which table each column of a result is.
+//! [`parametrized`] puts parameters in the place of the literals that columns are compared with. [`write_statement`] reads what an
+//! INSERT, UPDATE or DELETE changes. [`SqlQuery::order_decides`] says whether ORDER BY decides the place of each row, and
+//! [`Select::origins`] from which column of which table each column of a result comes.
 //!
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
@@ -49,7 +49,7 @@ pub use writes::{WriteKind, WriteStatement, constant, write_statement};
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 
-/// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
+/// Whether a name is a keyword of SQL in any dialect, and is therefore written in quotes.
 pub fn is_keyword(name: &str) -> bool {
     let words = sqlparser::keywords::ALL_KEYWORDS;
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
@@ -82,8 +82,8 @@ pub fn table_reference(catalog: &Catalog, name: &TableName) -> String {
     }
 }
 
-/// Whether a condition may depend on more than the columns of the row that it is about: it has a subquery, calls
-/// a function, casts, or was not understood.
+/// Whether a condition may depend on more than the columns of its row: it has a subquery, calls a function, casts, or was
+/// not understood.
 pub fn reads_more(text: &str, dbms: Dbms) -> bool {
     let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(dbms));
     query.map_or(true, |query| {
@@ -94,13 +94,13 @@ pub fn reads_more(text: &str, dbms: Dbms) -> bool {
 /// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableSql {
-    /// When the parser does not take it.
+    /// When the parser refuses it.
     #[error("cannot be read: {0}")]
     Syntax(String),
-    /// When it means one thing or another, as the server is set up.
+    /// When its meaning depends on the server's settings.
     #[error("has `{0}`, whose meaning depends on the server's settings: {1}")]
     Ambiguous(String, &'static str),
-    /// When it is a statement of another kind, or none.
+    /// When it is another kind of statement, or no statement.
     #[error("is not a query: it does not begin with SELECT or WITH")]
     NoQuery,
     /// When it would change something.
