@@ -1,13 +1,14 @@
-//! Where a database compares columns as their key texts compare. DynamoDB compares the texts of keys by their bytes: a read is served
-//! only where the database too takes two values for equal if their texts are the same, and for different if they are not.
+//! Whether a database compares values as DynamoDB compares their texts in keys: by bytes. A read is served only if two values are equal
+//! in the database exactly where their texts in a key are the same.
 
+use dynafold_format::text_if;
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TypeFamily};
 
 use super::sql::ignores_blanks;
 use super::{MATERIALIZE, Unserved};
 use crate::observed::Observed;
 
-/// Refuses a join that holds two columns equal whose key texts may differ, or holds apart columns with one text.
+/// Refuses a join if values of the two columns may be equal and have different texts in a key, or differ and have the same text.
 pub(super) fn refuse_join(
     one: (&Table, &Column),
     other: (&Table, &Column),
@@ -16,7 +17,7 @@ pub(super) fn refuse_join(
     if is_one_text(one.1, other.1, dbms) {
         return Ok(());
     }
-    let told = |(table, column): (&Table, &Column)| {
+    let described = |(table, column): (&Table, &Column)| {
         let mut parts = vec![match column.declared.as_str() {
             "" => "no type",
             declared => declared,
@@ -32,15 +33,15 @@ pub(super) fn refuse_join(
     Err(Unserved {
         why: format!(
             "joins {} to {}, but the database does not compare them as DynamoDB compares keys (byte by byte)",
-            told(one),
-            told(other)
+            described(one),
+            described(other)
         ),
         instead: "give both columns one type and one collation",
     })
 }
 
-/// Refuses to compare a column with a parameter where values with one key text differ, or values with different texts are equal. What a
-/// collation does is no reason: the SQL that is compared asks for bytes.
+/// Refuses to compare a column with a parameter if values of the column may be equal and have different texts in a key, or differ and
+/// have the same text. A collation is no reason to refuse: the SQL that `verify --patterns` compares asks for the same bytes.
 pub(super) fn refuse_value(
     table: &Table,
     column: &Column,
@@ -70,7 +71,7 @@ pub(super) fn refuse_value(
             "which a key holds as a list, and the database compares as one text",
             MATERIALIZE,
         ),
-        // Of a domain only its name is declared, and it may be one of bits.
+        // `declared` of a domain is its name alone: it may be a domain over bit strings.
         DataType::Binary { .. } if dbms == Dbms::Postgres && column.declared != "bytea" => (
             "which a key holds as whole bytes: 10 and 100 give the same key",
             MATERIALIZE,
@@ -78,21 +79,17 @@ pub(super) fn refuse_value(
         data_type if !has_one_text(data_type) => (SEVERAL_TEXTS, MATERIALIZE),
         _ => return Ok(()),
     };
-    let name = &column.name;
-    let declared = &column.declared;
-    let declared = match declared.as_str() {
-        "" => String::new(),
-        declared => format!(" ({declared})"),
-    };
+    let (name, declared) = (&column.name, &column.declared);
+    let in_brackets = text_if(!declared.is_empty(), format!(" ({declared})"));
     Err(Unserved {
-        why: format!("compares {name}{declared}, {why}"),
+        why: format!("compares {name}{in_brackets}, {why}"),
         instead,
     })
 }
 
-/// Refuses what is computed of a `character(n)` of PostgreSQL, a beginning or lower case: a key has its values with the blanks at the end,
-/// and the database computes without them; and what is computed of a number or an address, whose text is no text of a key. `said`: the
-/// words of the query.
+/// Refuses a prefix or the lower case of a column whose text in a key is not the text that the database computes with: of numbers, times
+/// and addresses, and of `character(n)` in PostgreSQL, which computes without the blanks at the end that the key has. `said`: the words
+/// of the query.
 pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result<(), Unserved> {
     let is_address = dbms == Dbms::Mariadb && column.declared.starts_with("inet");
     let is_no_text = matches!(
@@ -124,7 +121,7 @@ pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result
 const SEVERAL_TEXTS: &str = "in which values with different texts can be equal";
 const ONE_KIND: &str = "declare a type for the column and convert all its values to it";
 
-/// Whether equal values of a type have one text. An interval of a day is equal to one of 24 hours, and 1 to 1.0 in a document.
+/// Whether equal values of a type have one text. A day is equal to 24 hours as an interval, and 1 to 1.0 in JSON.
 fn has_one_text(data_type: &DataType) -> bool {
     !matches!(
         data_type,
@@ -137,11 +134,11 @@ fn has_one_text(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether the values of two columns are equal where their texts are, by the collation of both where they have one.
+/// Whether values of two columns are equal exactly where their texts are, apart from what one collation of both takes for equal.
 fn is_one_text(one: &Column, other: &Column, dbms: Dbms) -> bool {
     use DataType::{Decimal, Dynamic, Enum, Float, Integer, Text};
     match (&one.data_type, &other.data_type) {
-        // A year is equal to a number of two digits too.
+        // A YEAR is also equal to a number of two digits.
         (Integer { .. } | Decimal { .. }, Integer { .. } | Decimal { .. }) => {
             let is_year = |column: &Column| column.declared.starts_with("year");
             is_year(one) == is_year(other)
@@ -160,8 +157,8 @@ fn is_one_text(one: &Column, other: &Column, dbms: Dbms) -> bool {
     }
 }
 
-/// Whether two columns of texts take the same texts for equal. What is no plain text, such as citext, inet and `character(n)`, compares in
-/// its own way.
+/// Whether two columns of texts take the same texts for equal. A type that is no plain text, such as citext, inet or `character(n)`,
+/// compares in its own way.
 fn is_one_collation(one: &Column, other: &Column, dbms: Dbms) -> bool {
     let are_plain = one.is_plain_text(dbms) && other.is_plain_text(dbms);
     let name = |column: &Column| column.collation.as_ref().map(|name| name.to_lowercase());
