@@ -10,11 +10,11 @@ pub(crate) struct MappingNames {
     /// The table's partition key.
     pub(crate) partition: String,
     pub(crate) sort: String,
-    /// The name of the attribute that holds the item type.
+    /// The attribute that names the item type.
     pub(crate) type_attribute: String,
-    /// That of the one by which items expire.
+    /// The attribute with the time at which an item expires.
     pub(crate) ttl: String,
-    /// Item type names by table.
+    /// The item type of each table.
     item_types: Vec<(TableName, String)>,
 }
 
@@ -29,18 +29,17 @@ impl MappingNames {
             name
         };
         let mut item_types: Vec<(TableName, String)> = Vec::new();
-        // Tables that a bare name finds come first: theirs are the names that people know them by.
-        let is_found = |table: &&&Table| catalog.finds(&table.name);
+        // Tables that are found without their schema choose first: their bare names are known to people.
         let (found, others): (Vec<&Table>, Vec<&Table>) =
-            tables.iter().partition(|table| is_found(table));
+            (tables.iter()).partition(|table| catalog.finds(&table.name));
         for table in found.into_iter().chain(others) {
-            let plain = upper(&table.name.name);
-            let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
-            let whole = upper(&catalog.display_name(&table.name));
-            let name = if taken(&plain) && !taken(&whole) {
-                whole
+            let bare = in_capitals(&table.name.name);
+            let is_taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
+            let with_schema = in_capitals(&catalog.display_name(&table.name));
+            let name = if is_taken(&bare) && !is_taken(&with_schema) {
+                with_schema
             } else {
-                free_name(&plain, &taken)
+                free_name(&bare, &is_taken)
             };
             item_types.push((table.name.clone(), name));
         }
@@ -53,7 +52,7 @@ impl MappingNames {
         }
     }
 
-    /// The same with the names that a mapping has. `known`: its item types by table; `taken`: the names of all.
+    /// The names of an existing mapping, and new ones for what it lacks. `known`: its item types by table; `taken`: the names of all.
     pub(crate) fn with(
         mut self,
         [partition, sort, type_attribute]: [&str; 3],
@@ -83,13 +82,13 @@ impl MappingNames {
     }
 }
 
-/// An item type's name from a table's: upper case, other signs than letters and digits as `_`.
-fn upper(name: &str) -> String {
+/// A name in capitals, with `_` for everything but letters and digits.
+fn in_capitals(name: &str) -> String {
     let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
     name.to_uppercase()
 }
 
-/// A name for a table that holds what is in the database, from the name of that.
+/// The name of the DynamoDB table, made from that of the database: 3 to 200 characters that DynamoDB takes.
 pub(crate) fn table_name(catalog: &Catalog) -> String {
     let file = catalog.database.rsplit(['/', '\\']).next();
     let name = file.and_then(|file| file.split('.').next());
@@ -102,7 +101,7 @@ pub(crate) fn table_name(catalog: &Catalog) -> String {
     table
 }
 
-/// What makes a key's text of a column.
+/// The filter by which a key's template writes a column. `sorts`: its text has to sort as its values do.
 pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
     match (&column.data_type, column.data_type.family()) {
         (DataType::Integer { bits, .. }, _) if sorts => match bits {
@@ -121,17 +120,17 @@ pub(crate) fn filter(column: &Column, sorts: bool) -> &'static str {
     }
 }
 
-/// What is asked of a sort key by an operator with one value.
+/// A condition on a sort key by an operator with one value, as YAML.
 pub(crate) fn compared(operator: &str, value: &str) -> String {
     format!("{{ {operator}: {} }}", quoted(value))
 }
 
-/// A range of a sort key, bounds included.
+/// A condition on a sort key by a range that includes its bounds, as YAML.
 pub(crate) fn between(low: &str, high: &str) -> String {
     format!("{{ between: [{}, {}] }}", quoted(low), quoted(high))
 }
 
-/// A table's name as `from` takes it.
+/// A table's name as `from` of an item type takes it.
 pub(crate) fn written_name(catalog: &Catalog, name: &TableName) -> String {
     if catalog.finds(name) {
         return name.name.clone();
@@ -149,7 +148,7 @@ pub(crate) fn written_name(catalog: &Catalog, name: &TableName) -> String {
     format!("{}.{}", part(&name.schema), part(&name.name))
 }
 
-/// The words of a name, in lower case: of `changed_by`, `ChangedBy` and `CHANGEDBy2`, digits apart.
+/// The words of a name, in lower case: `changed` and `by` of `changed_by` and `ChangedBy`. A run of digits is a word.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut last = '_';
@@ -171,7 +170,8 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether one of these, with blanks between them, is a word of a name, or several of its words written as one: `firstname` of `first_name`.
+/// Whether one of the terms, which blanks separate, is a word of the name, or several of its words written as one: `firstname` of
+/// `first_name`.
 pub(crate) fn has_term(name: &str, terms: &str) -> bool {
     let words = words(name);
     let rests = (0..words.len()).filter_map(|from| words.get(from..));

@@ -1,4 +1,5 @@
-//! What a workload fixes, whatever that costs: which items stand in the item collections of which parent, and which expire.
+//! What the comments of a workload fix: which items stand in the item collections of which parent (`keep`), and which items
+//! expire (`expires`).
 
 use std::collections::BTreeMap;
 
@@ -6,10 +7,10 @@ use dynafold_relational::catalog::{Catalog, DataType, TableName};
 
 use crate::workload::{Expiry, Pin};
 
-/// The pinned tables, each with the columns that hold its parent's key; a parent with its own.
+/// The pinned tables, each with the columns that hold the key of its parent; each parent with its own key.
 pub type Pins = BTreeMap<TableName, Vec<String>>;
 
-/// A pin that no proposal can follow.
+/// Why no proposal can follow a pin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{child}` cannot be kept beside `{parent}`: {why}")]
 pub struct RefusedPin {
@@ -86,11 +87,11 @@ pub type Expiries = BTreeMap<TableName, Expires>;
 pub struct Expires {
     /// The column with the time.
     pub column: String,
-    /// How long after that time, as the filter `plus` takes it; at that time where nothing is said.
+    /// How long after that time, as the filter `plus` takes it; `None` for that time itself.
     pub after: Option<String>,
 }
 
-/// Why items cannot expire so.
+/// Why items cannot expire by that column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{table}` cannot expire by `{column}`: {why}")]
 pub struct RefusedExpiry {
@@ -100,7 +101,7 @@ pub struct RefusedExpiry {
     why: &'static str,
 }
 
-/// Holds what a workload says of items that expire against the schema.
+/// Checks against the schema what a workload says of items that expire.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Asks what an access pattern takes: all its requests, and as many pages as are wanted.
+//! Asks all requests of an access pattern, as many pages of each as are wanted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,21 +11,21 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{ItemKey, Result, Target};
 
-/// Requests that are under way at once.
+/// Requests in flight at once.
 const IN_FLIGHT: usize = 10;
-/// Keys that one `BatchGetItem` takes.
-const MOST_KEYS: usize = 100;
+/// Keys that one `BatchGetItem` takes at most.
+const MAX_KEYS: usize = 100;
 
 /// What one call of an access pattern brought.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallResult {
     /// The items, in the order of the pattern.
     pub items: Vec<Item>,
-    /// Pages that were read, of all shards, and further requests for whole items.
+    /// Pages read from all shards, and requests that read the items whole.
     pub pages: u64,
-    /// Read units that they took, where the answers say so.
+    /// Read units that they took; `None` if no answer said so.
     pub units: Option<f64>,
-    /// Whether there is more than was asked for.
+    /// Whether further items follow the pages that were read; never where a limit ends the answer.
     pub more: bool,
     /// How long it took.
     pub elapsed: Duration,
@@ -39,11 +39,11 @@ struct RequestResult {
     units: Option<f64>,
 }
 
-/// Asks a table. Without `all` each request is asked for one page, or for as many as its limit takes.
+/// Asks a table. Without `all` and without a limit, one page of each request is read.
 ///
 /// # Errors
 ///
-/// That of the first request which fails.
+/// The error of the first request that fails.
 pub async fn answer(
     target: &dyn Target,
     table: &Table,
@@ -51,17 +51,16 @@ pub async fn answer(
     all: bool,
 ) -> Result<CallResult> {
     let begun = Instant::now();
-    let most = plan.limit.and_then(|limit| usize::try_from(limit).ok());
-    let parts = stream::iter(&plan.requests).map(|request| part(target, table, request, most, all));
-    let parts: Vec<RequestResult> = parts.buffered(IN_FLIGHT).try_collect().await?;
+    let limit = plan.limit.and_then(|limit| usize::try_from(limit).ok());
+    let results =
+        stream::iter(&plan.requests).map(|request| ask_all(target, table, request, limit, all));
+    let results: Vec<RequestResult> = results.buffered(IN_FLIGHT).try_collect().await?;
     let mut answer = CallResult::default();
     let mut shards = Vec::new();
-    for part in parts {
-        answer.pages += part.pages;
-        if let Some(units) = part.units {
-            *answer.units.get_or_insert(0.0) += units;
-        }
-        shards.push(part.shard);
+    for result in results {
+        answer.pages += result.pages;
+        add_units(&mut answer.units, result.units);
+        shards.push(result.shard);
     }
     (answer.items, answer.more) = match shards.pop() {
         Some(only) if shards.is_empty() => (only.items, only.next.is_some()),
@@ -70,10 +69,10 @@ pub async fn answer(
             merge(shards, &plan.order, plan.descending)
         }
     };
-    if let Some(most) = most
-        && answer.items.len() >= most
+    if let Some(limit) = limit
+        && answer.items.len() >= limit
     {
-        answer.items.truncate(most);
+        answer.items.truncate(limit);
         answer.more = false;
     }
     if let Some(consistent) = plan.fetch {
@@ -83,7 +82,7 @@ pub async fn answer(
     Ok(answer)
 }
 
-/// Reads the items of an answer whole, by their keys. One that has gone since is left out.
+/// Reads the items of an answer whole, by their keys. An item that was deleted since is left out.
 async fn fetch(
     target: &dyn Target,
     table: &Table,
@@ -108,14 +107,12 @@ async fn fetch(
         }
     }
     let pages =
-        stream::iter(keys.chunks(MOST_KEYS)).map(|keys| target.read(table, keys, consistent));
+        stream::iter(keys.chunks(MAX_KEYS)).map(|keys| target.read(table, keys, consistent));
     let pages: Vec<_> = pages.buffered(IN_FLIGHT).try_collect().await?;
     let mut items = Vec::new();
     for page in pages {
         answer.pages += 1;
-        if let Some(units) = page.units {
-            *answer.units.get_or_insert(0.0) += units;
-        }
+        add_units(&mut answer.units, page.units);
         items.extend(page.items);
     }
     items.sort_by_key(|item| places.get(&fingerprint(item)).copied());
@@ -123,29 +120,35 @@ async fn fetch(
     Ok(())
 }
 
-/// Asks one request, page by page.
-async fn part(
+/// Adds read units where an answer says them.
+fn add_units(sum: &mut Option<f64>, units: Option<f64>) {
+    if let Some(units) = units {
+        *sum.get_or_insert(0.0) += units;
+    }
+}
+
+/// Asks one request, page by page, until there are `limit` items; without a limit for one page, or for `all`.
+async fn ask_all(
     target: &dyn Target,
     table: &Table,
     request: &Request,
-    most: Option<usize>,
+    limit: Option<usize>,
     all: bool,
 ) -> Result<RequestResult> {
-    let mut part = RequestResult::default();
+    let mut result = RequestResult::default();
     loop {
-        let page = target.ask(table, request, part.shard.next.take()).await?;
-        part.pages += 1;
-        if let Some(units) = page.units {
-            *part.units.get_or_insert(0.0) += units;
-        }
-        part.shard.items.extend(page.items);
-        part.shard.next = page.next;
-        let is_enough = match most {
-            Some(most) => part.shard.items.len() >= most,
+        let next = result.shard.next.take();
+        let page = target.ask(table, request, next).await?;
+        result.pages += 1;
+        add_units(&mut result.units, page.units);
+        result.shard.items.extend(page.items);
+        result.shard.next = page.next;
+        let is_enough = match limit {
+            Some(limit) => result.shard.items.len() >= limit,
             None => !all,
         };
-        if is_enough || part.shard.next.is_none() {
-            return Ok(part);
+        if is_enough || result.shard.next.is_none() {
+            return Ok(result);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The choice of the example items: which of the items that were read the document shows.
+//! Chooses the example items that the document shows from the items that were read.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -23,8 +23,9 @@ struct Collection {
 }
 
 impl<'g> ShownItems<'g> {
-    /// Chooses at most `limit` items of each type. `partition`: the partition key attribute of the table. Items of collections with many item types come first. One collection gives
-    /// at most half of the items of a type, rounded up, unless there are too few others.
+    /// Chooses at most `limit` items of each type. Items of collections with many item types come first. One collection gives
+    /// at most half of the items of a type, rounded up, unless there are too few others. `partition`: the table's partition
+    /// key attribute.
     pub(super) fn choose(samples: &'g [ItemTypeSample], partition: &str, limit: usize) -> Self {
         let key = |item: &SampleItem| partition_fingerprint(item.item.get(partition));
         let mut collections: HashMap<u128, Collection> = HashMap::new();

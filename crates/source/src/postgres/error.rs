@@ -1,4 +1,4 @@
-//! Tells the ways apart in which PostgreSQL refuses, by SQLSTATE, and says what to do about each.
+//! Sorts PostgreSQL's errors by SQLSTATE, and says what to do about each.
 //!
 //! The server's own message stays reachable as the error's source.
 
@@ -13,23 +13,23 @@ use super::{PostgresSql, TLS};
 use crate::identity::NOBODY;
 use crate::{Dialect as _, SourceError};
 
-/// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
+/// A query that was canceled: by a time limit, or by a standby that had to apply changes.
 const INTERRUPTED: &[&str] = &["57014", "40001"];
 
-/// A message that the server does not understand, such as one with too few parameters: the
-/// connection stands.
+/// A message that the server does not understand, such as one with too few parameters. The
+/// connection stays open.
 const PROTOCOL_VIOLATION: &str = "08P01";
 
-/// Where the server finds that row security would hide rows, and may not.
+/// The routine of the server that fails if row security would hide rows while `row_security` is off.
 const ROW_SECURITY: &str = "check_enable_rls";
 
-/// Words of a query that an error shows of it.
+/// Words of a query that an error shows at most.
 const SHOWN_WORDS: usize = 12;
 
 /// What was being read, for the error's text.
 pub(super) enum ReadSubject<'a> {
     Schema,
-    /// Nothing yet: the transaction around it.
+    /// The transaction itself.
     Transaction,
     /// A query that is described.
     Query(&'a str),
@@ -58,7 +58,7 @@ impl fmt::Display for ReadSubject<'_> {
 }
 
 impl ReadSubject<'_> {
-    /// What a user who may not read this has to be granted.
+    /// Which GRANTs a user needs to read this.
     fn grant(&self, user: &str) -> String {
         let user = PostgresSql.quote(user);
         let tables: Vec<&TableName> = match self {
@@ -81,14 +81,14 @@ impl ReadSubject<'_> {
     }
 }
 
-/// Sorts an error that came after the connection stood.
+/// Sorts an error of an open connection.
 pub(super) fn query(cause: sqlx::Error, subject: &ReadSubject<'_>, user: &str) -> SourceError {
     let object = subject.to_string();
     if is_lost(&cause) {
         return SourceError::Lost { object, cause };
     }
     match state(&cause) {
-        // Not the message: it is in the server's language.
+        // By the routine and not by the message, which is in the server's language.
         Some("42501")
             if server(&cause).and_then(PgDatabaseError::routine) == Some(ROW_SECURITY) =>
         {
@@ -126,7 +126,7 @@ fn state(cause: &sqlx::Error) -> Option<&str> {
     server(cause).map(PgDatabaseError::code)
 }
 
-/// Sorts an error that came while connecting.
+/// Sorts an error of connecting.
 pub(super) fn connect(cause: sqlx::Error, options: &PgConnectOptions) -> SourceError {
     SourceError::Connect {
         place: place(options),

@@ -73,8 +73,8 @@ fn in_utc<'t>(
     if time.kind() == TimeKind::Instant {
         return Ok((local, fraction));
     }
-    // Where the clocks go back the first of the two hours is meant; in the gap where they go
-    // forward, the clock that was not yet put forward.
+    // When clocks go back, the earlier of the two hours is meant. A time that is skipped when they go forward has the
+    // offset that held before.
     let ambiguous = context.time_zone.to_ambiguous_timestamp(local).offset();
     let (AmbiguousOffset::Unambiguous { offset }
     | AmbiguousOffset::Gap { before: offset, .. }
@@ -85,7 +85,8 @@ fn in_utc<'t>(
     Ok((in_range(utc)?, fraction))
 }
 
-pub(super) fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyError> {
+/// The same time, if its year has four digits.
+fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyError> {
     if (1..=9999).contains(&time.year()) {
         Ok(time)
     } else {
@@ -93,7 +94,7 @@ pub(super) fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyEr
     }
 }
 
-/// Takes canonical text apart.
+/// Takes a time's canonical text apart. `filter`: which filter asks, for the error.
 pub(super) fn civil<'t>(time: &'t Time, filter: &'static str) -> Result<Civil<'t>, ApplyError> {
     let refused = ApplyError::NotADate { filter };
     let read = || {
@@ -112,6 +113,7 @@ pub(super) fn civil<'t>(time: &'t Time, filter: &'static str) -> Result<Civil<'t
     read().ok_or(refused)
 }
 
+/// Takes a time of day apart: `14:05:06`, with or without a fraction.
 pub(super) fn clock(text: &str) -> Option<(civil::Time, &str)> {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, ""));
     let part = |at: usize| clock.get(at..at + 2)?.parse().ok();
@@ -160,7 +162,7 @@ impl Period {
             .map_err(|_| format!("cannot add as much as {text}"))
     }
 
-    /// Whether it has one length, whatever it is added to.
+    /// Whether its length does not depend on what it is added to: it has no months and no years.
     pub fn is_fixed(self) -> bool {
         self.0.0.get_months() == 0 && self.0.0.get_years() == 0
     }
@@ -187,7 +189,7 @@ impl Period {
 
 // `format` and `time`: strftime patterns, which jiff writes and reads.
 
-/// A strftime pattern that was tried out.
+/// A strftime pattern that writes, or reads, a sample without error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimePattern {
     text: String,
@@ -326,7 +328,7 @@ impl TimePattern {
     }
 }
 
-/// Writes a point in time by a pattern, to find out whether the pattern is one.
+/// Writes a sample by a pattern; an error if it is no strftime pattern.
 fn sample(pattern: &str) -> Result<String, String> {
     let sample = civil::DateTime::constant(2026, 10, 31, 14, 5, 6, 123_456_789);
     let zoned = sample
