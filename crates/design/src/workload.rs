@@ -13,35 +13,35 @@ use crate::edit::BYTE_ORDER_MARK;
 /// One statement of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Statement {
-    /// Its name.
+    /// The name that its comment gives, else `statement` with its number.
     pub name: String,
-    /// Requests a second; `None` where it is not said.
+    /// Requests a second; `None` where its comment has no rate.
     pub rate: Option<f64>,
-    /// Whether what was written before must be seen.
+    /// Whether it needs strongly consistent reads.
     pub strong: bool,
-    /// What it is for.
+    /// What it is for, as its comment says.
     pub about: String,
     /// Its SQL, without the semicolon.
     pub sql: String,
     /// The line of its comment, or of its first word, from 1.
     pub line: usize,
-    /// Of a guessed read the table and the columns by which it finds rows.
+    /// For a guessed read, the table and the columns by which it finds rows.
     #[serde(skip)]
     pub guessed: Option<(TableName, Vec<String>)>,
 }
 
-/// A pin: the items of one table stand in the item collections of another.
+/// A pin: the items of one table are stored in the item collections of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// The table whose items stand there.
+    /// The table whose items are stored there.
     pub child: String,
-    /// The table by whose key.
+    /// The table whose key is the partition key.
     pub parent: String,
     /// The line, from 1.
     pub line: usize,
 }
 
-/// That the rows of a table end by the clock.
+/// Which rows of a table expire, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiry {
     /// The table.
@@ -54,10 +54,10 @@ pub struct Expiry {
     pub line: usize,
 }
 
-/// What is wrong with a file of a workload.
+/// What is wrong with a workload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
-    /// When what stands in parentheses is no rate.
+    /// When the parentheses behind a name hold no rate.
     #[error("line {line}: `({found})` is not a rate: write `(20/s)` or `(20/s, strong)`")]
     Rate {
         /// The line, from 1.
@@ -75,7 +75,7 @@ pub enum WorkloadError {
         /// The line of the other.
         second: usize,
     },
-    /// When a rate stands behind what is no name.
+    /// When the words before a rate are no name.
     #[error(
         "line {line}: `{found}` is not a name: write one word before the rate, `-- getOrder (20/s) …`"
     )]
@@ -99,7 +99,7 @@ pub enum WorkloadError {
         /// The line, from 1.
         line: usize,
     },
-    /// When it is not understood what expires.
+    /// When an `expires` line is not understood.
     #[error(
         "line {line}: write `-- expires: TABLE by COLUMN` or `-- expires: TABLE by COLUMN + 30d`"
     )]
@@ -107,13 +107,13 @@ pub enum WorkloadError {
         /// The line, from 1.
         line: usize,
     },
-    /// When a statement does not end.
-    #[error("line {line}: a text or a comment in the statement does not end")]
+    /// When a quoted text or a comment of a statement does not end.
+    #[error("line {line}: the statement has a quoted text or a comment that does not end")]
     Open {
-        /// The line, from 1.
+        /// The line where the statement begins, from 1.
         line: usize,
     },
-    /// When a rate of a mapping is no number above zero.
+    /// When a rate in a mapping is no number above zero.
     #[error("`{name}`: `{key}` must be a number above zero")]
     MappingRate {
         /// The access pattern or the item type.
@@ -121,7 +121,7 @@ pub enum WorkloadError {
         /// The key that has it.
         key: &'static str,
     },
-    /// When a mapping whose access patterns are the workload cannot be read.
+    /// When a mapping that is used as a workload cannot be read.
     #[error("it is not valid YAML: {0}")]
     Mapping(String),
     /// When there is no statement.
@@ -150,19 +150,18 @@ pub fn read(text: &str, dbms: Dbms) -> Result<Vec<Statement>, WorkloadError> {
                 continue;
             }
             if let Some(comment) = trimmed.strip_prefix("--") {
-                // `-- :id = 42` gives an example, which the data gives too.
-                if !comment.trim_start().starts_with(':') {
-                    let named = self::heading(comment.trim(), number)?;
-                    heading = named
-                        .or(heading)
-                        .or_else(|| only_name(comment.trim(), number));
+                // `-- :id = 42` is an example of a value, for which the data has others.
+                let comment = comment.trim();
+                if !comment.starts_with(':') {
+                    let rated = read_heading(comment, number)?;
+                    heading = rated.or(heading).or_else(|| only_name(comment, number));
                 }
                 continue;
             }
             begin = number;
         } else if open == Open::None
             && let Some(comment) = line.trim().strip_prefix("--")
-            && matches!(self::heading(comment.trim(), number), Ok(Some(_)))
+            && matches!(read_heading(comment.trim(), number), Ok(Some(_)))
         {
             return Err(WorkloadError::Unended {
                 line: number,
@@ -194,7 +193,7 @@ pub fn read(text: &str, dbms: Dbms) -> Result<Vec<Statement>, WorkloadError> {
     Ok(found)
 }
 
-/// The lines, with their numbers from 1; without the mark that editors of Windows put before the first.
+/// The lines, with their numbers from 1, without a byte order mark.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     (1..).zip(text.lines())
@@ -206,7 +205,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 ///
 /// [`WorkloadError::Keep`], with the line.
 pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
-    let pins = said(text, KEEP, "beside").map(|(line, pair)| {
+    let pins = directives(text, KEEP, "beside").map(|(line, pair)| {
         let pair = pair.filter(|(.., rest)| rest.is_empty());
         let (child, parent, _) = pair.ok_or(WorkloadError::Keep { line })?;
         Ok(Pin {
@@ -224,7 +223,7 @@ pub fn pins(text: &str) -> Result<Vec<Pin>, WorkloadError> {
 ///
 /// [`WorkloadError::Expires`], with the line.
 pub fn expiries(text: &str) -> Result<Vec<Expiry>, WorkloadError> {
-    let expiries = said(text, EXPIRES, "by").map(|(line, pair)| {
+    let expiries = directives(text, EXPIRES, "by").map(|(line, pair)| {
         let refused = WorkloadError::Expires { line };
         let Some((table, column, rest)) = pair else {
             return Err(refused);
@@ -247,26 +246,26 @@ pub fn expiries(text: &str) -> Result<Vec<Expiry>, WorkloadError> {
 const KEEP: &str = "keep:";
 const EXPIRES: &str = "expires:";
 
-/// Units of periods: of days at least, since DynamoDB deletes what has expired within days.
+/// Units of periods. None is shorter than a day: DynamoDB deletes items within days after they have expired.
 const PERIODS: [&str; 4] = ["d", "w", "mo", "y"];
 
-/// Whether it is a period as `plus` takes it: `30d`, `2y`.
+/// Whether a text is a period as the filter `plus` takes it: `30d`, `2y`.
 fn is_period(text: &str) -> bool {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     number.parse::<u32>().is_ok() && PERIODS.contains(&text.get(number.len()..).unwrap_or_default())
 }
 
-/// The comments that begin so, by their lines: the words before and behind this one, and those that follow; `None` where it does not
-/// stand between two.
-fn said(
+/// The comments that begin with `begin`, each with its line, the words before and after `between`, and the words after these; `None`
+/// for the words if the second one is not `between`.
+fn directives(
     text: &str,
     begin: &str,
     between: &str,
 ) -> impl Iterator<Item = (usize, Option<(String, String, Vec<String>)>)> {
-    lines(text).filter_map(move |(line, said)| {
-        let comment = said.trim().strip_prefix("--")?.trim_start();
-        let said = comment.strip_prefix(begin)?.trim();
-        let words = said.trim_end_matches([';', '.']).split_whitespace();
+    lines(text).filter_map(move |(number, line)| {
+        let comment = line.trim().strip_prefix("--")?.trim_start();
+        let directive = comment.strip_prefix(begin)?.trim();
+        let words = directive.trim_end_matches([';', '.']).split_whitespace();
         let pair = match words.collect::<Vec<_>>().as_slice() {
             [one, word, other, rest @ ..] if *word == between => {
                 let rest = rest.iter().map(|word| (*word).to_owned());
@@ -274,7 +273,7 @@ fn said(
             }
             _ => None,
         };
-        Some((line, pair))
+        Some((number, pair))
     })
 }
 
@@ -287,11 +286,11 @@ pub fn of_mapping(text: &str, catalog: &Catalog) -> Result<Vec<Statement>, Workl
     let mapping = dynafold_mapping::yaml::parse(text)
         .map_err(|error| WorkloadError::Mapping(error.message.clone()))?;
     let rate = |name: &str, node: &YamlNode, key: &'static str| {
-        let Some(said) = node.get(key).and_then(YamlNode::text) else {
+        let Some(text) = node.get(key).and_then(YamlNode::text) else {
             return Ok(None);
         };
-        let rate = said.parse::<f64>().ok();
-        let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
+        let number = text.parse::<f64>().ok();
+        let rate = number.filter(|rate| rate.is_finite() && *rate > 0.0);
         let name = name.to_owned();
         rate.map(Some)
             .ok_or(WorkloadError::MappingRate { name, key })
@@ -299,14 +298,14 @@ pub fn of_mapping(text: &str, catalog: &Catalog) -> Result<Vec<Statement>, Workl
     let entries = |key: &str| mapping.get(key).map_or(&[][..], YamlNode::entries);
     let reads = entries("access_patterns").iter().filter_map(|entry| {
         let node = &entry.value;
-        let said = |key: &str| node.get(key).and_then(YamlNode::text);
-        let sql = said("sql")?.trim().trim_end_matches(';').to_owned();
+        let text = |key: &str| node.get(key).and_then(YamlNode::text);
+        let sql = text("sql")?.trim().trim_end_matches(';').to_owned();
         let rate = rate(&entry.key, node, "rate");
         Some(rate.map(|rate| Statement {
             name: entry.key.clone(),
             rate,
-            strong: said("consistent") == Some("true"),
-            about: said("description").unwrap_or_default().to_owned(),
+            strong: text("consistent") == Some("true"),
+            about: text("description").unwrap_or_default().to_owned(),
             sql,
             ..Statement::default()
         }))
@@ -315,7 +314,7 @@ pub fn of_mapping(text: &str, catalog: &Catalog) -> Result<Vec<Statement>, Workl
     if found.is_empty() {
         return Err(WorkloadError::Empty);
     }
-    // A row that several item types have is written once, at the greatest of their rates.
+    // A row that makes items of several types is written once, at the greatest of their rates.
     let mut written: BTreeMap<TableName, (&str, f64, String)> = BTreeMap::new();
     for entry in entries("items") {
         let from = entry.value.get("from").and_then(YamlNode::text);
@@ -346,8 +345,8 @@ pub fn of_mapping(text: &str, catalog: &Catalog) -> Result<Vec<Statement>, Workl
     Ok(found)
 }
 
-/// A workload together with that of a mapping: reads of other names, and of the write rates what they are more than this workload
-/// writes of the same table.
+/// A workload with that of a mapping added: the mapping's reads whose names are new, and of its write rate for each table what exceeds
+/// the writes of this workload.
 pub fn with_mapping(
     statements: &[Statement],
     of_mapping: Vec<Statement>,
@@ -381,6 +380,7 @@ pub fn with_mapping(
     all
 }
 
+/// Adds the statement that was collected under its heading, and begins the next. An empty one is none.
 fn push(
     found: &mut Vec<Statement>,
     heading: &mut Option<Statement>,
@@ -399,7 +399,7 @@ fn push(
     found.push(statement);
 }
 
-/// Gives each statement a name of its own. One word without a rate is a name where it stands above one statement alone.
+/// Gives each statement a name of its own. A word without a rate is a name only if it stands above one statement alone.
 fn give_names(found: &mut [Statement]) -> Result<(), WorkloadError> {
     let is_heading = |one: &Statement| one.rate.is_some() || one.strong;
     let mut headings: BTreeMap<String, usize> = BTreeMap::new();
@@ -416,12 +416,12 @@ fn give_names(found: &mut [Statement]) -> Result<(), WorkloadError> {
     for one in &*found {
         *times.entry(one.name.clone()).or_default() += 1;
     }
-    for (at, one) in (1..).zip(found) {
+    for (position, one) in (1..).zip(found) {
         let is_own = !one.name.is_empty() && times.get(&one.name) == Some(&1);
         if is_heading(one) || is_own {
             continue;
         }
-        let mut names = (at..).map(|number: usize| format!("statement{number}"));
+        let mut names = (position..).map(|number: usize| format!("statement{number}"));
         if let Some(name) = names.find(|name| !times.contains_key(name)) {
             times.insert(name.clone(), 1);
             one.name = name;
@@ -441,8 +441,8 @@ fn only_name(comment: &str, line: usize) -> Option<Statement> {
     })
 }
 
-/// `NAME (RATE/s[, strong]) about`; `None` where the comment has no parentheses behind its first word, which may be any comment.
-fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
+/// Reads a comment `NAME (RATE/s[, strong]) about`; `None` for any other comment: one without parentheses behind its first word.
+fn read_heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
     if [KEEP, EXPIRES]
         .iter()
         .any(|begin| comment.starts_with(begin))
@@ -497,7 +497,7 @@ fn heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadErro
     }))
 }
 
-/// What stands open at the end of a piece of SQL.
+/// What a piece of SQL has begun and not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     None,
@@ -505,7 +505,10 @@ enum Open {
     Comment,
 }
 
-/// The place of the semicolon that ends a statement in a line, where a backslash escapes what follows in a text or not.
+/// The byte of the semicolon that ends a statement in a line. `escapes`: in quotes a backslash escapes the next character.
+///
+/// This is no work for the tokenizer of `sqlparser`: that stops at the first fault of the whole file, and takes `--keep: …` of MySQL
+/// for two minus signs.
 fn end_of_statement(line: &str, open: &mut Open, escapes: bool) -> Option<usize> {
     let mut letters = line.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
