@@ -1,4 +1,4 @@
-//! The SQL of an answer, where it is other than the query's own.
+//! The SQL of an access pattern, where it differs from the query in the workload.
 
 use dynafold_format::free_name;
 use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
@@ -11,7 +11,8 @@ use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, un
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
-    /// The query of an answer, written anew: without what the application computes, and with outer joins to children.
+    /// The query written anew: without what the application computes, and with outer joins to children. `all`: the ways of each
+    /// relation; `sorts`: with ORDER BY and LIMIT.
     pub(super) fn written(
         &self,
         root: usize,
@@ -21,14 +22,14 @@ impl<'c> Reading<'c, '_> {
         all: &[Ways],
         sorts: bool,
     ) -> Result<String, Unserved> {
+        let has_children = !children.is_empty();
         let selected = self.selected(ways, children, outputs, all);
-        let joined = self.joined(root, ways, !children.is_empty(), all)?;
+        let joined = self.joined(root, ways, has_children, all)?;
         let mut text = format!("SELECT {} FROM {joined}", selected.join(", "));
         let conditions = self.conditions.iter().map(|condition| {
-            let of_parent = || self.of_parent(condition, root);
-            let exact = self.exactly(condition, ways, (!children.is_empty()).then_some(root));
-            let moved = exact.or_else(|| of_parent().filter(|_| !children.is_empty()));
-            let written = moved.or_else(|| self.aliased(condition));
+            let exact = self.exactly(condition, ways, has_children.then_some(root));
+            let of_parent = || self.of_parent(condition, root).filter(|_| has_children);
+            let written = exact.or_else(of_parent).or_else(|| self.aliased(condition));
             written.map_or_else(
                 || unserved(format!("asks for `{}`", condition.text), REWRITE),
                 Ok,
@@ -53,7 +54,7 @@ impl<'c> Reading<'c, '_> {
         }
         if let (Some(rows), false) = self.most_rows()?
             && sorts
-            && children.is_empty()
+            && !has_children
         {
             text.push_str(&format!(" LIMIT {rows}"));
         }
@@ -87,11 +88,10 @@ impl<'c> Reading<'c, '_> {
         let mut selected: Vec<String> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let mut add = |ways: &Ways, path: &Path, name: String, names: &mut Vec<String>| {
-            let mut known = ways.iter();
-            let Some((at, _)) = known.find(|(_, way)| **way == path.steps) else {
+            let Some((at, column)) = at_end(ways, path) else {
                 return;
             };
-            let own = self.column_of(*at, &path.column);
+            let own = self.column_of(at, &column);
             selected.push(if path.column == name {
                 own
             } else {
@@ -120,7 +120,7 @@ impl<'c> Reading<'c, '_> {
         has_children: bool,
         all: &[Ways],
     ) -> Result<String, Unserved> {
-        // Two lists of children are held against the parent, not against each other.
+        // Lists of children are joined to their parent, not to each other.
         let is_related = |one: usize, other: usize| {
             let leads =
                 |from: usize, to: usize| all.get(from).is_some_and(|ways| ways.contains_key(&to));
@@ -145,14 +145,14 @@ impl<'c> Reading<'c, '_> {
                 (!on.is_empty()).then_some((at, on))
             });
             let Some((at, on)) = next else { break };
-            // Of a collection nothing is left out.
-            let lacks = |way: &Vec<Step>| {
+            // A collection also has the rows that the query leaves out because they lack a parent.
+            let may_lack = |way: &Vec<Step>| {
                 let table = self.tables.get(root);
                 has_children
                     && table
                         .is_some_and(|table| self.required_parent_column(table, way, &[]).is_some())
             };
-            let is_outer = ways.get(&at).is_none_or(lacks) || self.may_be_missing(at);
+            let is_outer = ways.get(&at).is_none_or(may_lack) || self.may_be_missing(at);
             let join = if is_outer { "LEFT JOIN" } else { "JOIN" };
             text.push_str(&format!(
                 " {join} {} ON {}",
@@ -167,45 +167,34 @@ impl<'c> Reading<'c, '_> {
         Ok(text)
     }
 
-    /// The column as which another one is answered: a parent's key is that of the child's reference.
+    /// The column that an answer has for a selected one: for a parent's key the child's reference.
     pub(super) fn answered_as(&self, ways: &Ways, asked: &At) -> At {
         let path = self.path(ways, asked.0, asked.1.clone());
-        let found = path.and_then(|path| {
-            let mut relations = ways.iter();
-            let (at, _) = relations.find(|(_, way)| **way == path.steps)?;
-            Some((*at, path.column))
-        });
+        let found = path.and_then(|path| at_end(ways, &path));
         found.unwrap_or_else(|| asked.clone())
     }
 
-    /// The column that the key has for one that a condition compares.
+    /// The column that the key has for a compared one.
     pub(super) fn compared_as(&self, ways: &Ways, asked: At) -> At {
-        let found = self.compared_path(ways, asked.clone()).and_then(|path| {
-            let (at, _) = ways.iter().find(|(_, way)| **way == path.steps)?;
-            Some((*at, path.column))
-        });
+        let path = self.compared_path(ways, asked.clone());
+        let found = path.and_then(|path| at_end(ways, &path));
         found.unwrap_or(asked)
     }
 
+    /// The terms of ORDER BY.
     fn sort_terms(&self, root: usize, ways: &Ways) -> Vec<String> {
         if let Some(((at, column), is_greatest)) = &self.extreme {
-            let key = self
-                .tables
-                .get(root)
-                .map_or(&[][..], |table| table.row_key());
-            let key = key
-                .iter()
-                .map(|column| (root, column))
-                .filter(|one| *one != (*at, column));
-            let key = key.map(|(at, column)| (at, column, *is_greatest != self.is_first_key));
-            let all = std::iter::once((*at, column, *is_greatest)).chain(key);
+            let table = self.tables.get(root);
+            let key = table.map_or(&[][..], |table| table.row_key()).iter();
+            let rest = key.filter(|one| (root, *one) != (*at, column));
+            let rest = rest.map(|one| (root, one, *is_greatest != self.is_first_key));
+            let all = std::iter::once((*at, column, *is_greatest)).chain(rest);
             return all
                 .map(|(at, column, descends)| {
-                    let direction = if descends { " DESC" } else { "" };
                     let own = self.column_of(at, column);
                     let found = self.tables.get(at).and_then(|table| table.column(column));
-                    let by_bytes = found.and_then(|one| by_bytes(one, &own, self.catalog.dbms));
-                    format!("{}{direction}", by_bytes.unwrap_or(own))
+                    let exact = found.and_then(|one| by_bytes(one, &own, self.catalog.dbms));
+                    format!("{}{}", exact.unwrap_or(own), direction(descends))
                 })
                 .collect();
         }
@@ -217,7 +206,6 @@ impl<'c> Reading<'c, '_> {
             let column = || self.tables.get(asked.0)?.column(&asked.1);
             key.in_lower.is_some() || self.is_folded(asked) && column().is_some_and(ignores_case)
         };
-        let direction = |descends: bool| if descends { " DESC" } else { "" };
         let terms = sorted.iter().filter_map(|one @ (key, asked)| {
             let (at, column) = self.answered_as(ways, asked);
             let found = self.tables.get(at)?.column(&column)?;
@@ -229,7 +217,7 @@ impl<'c> Reading<'c, '_> {
             Some(format!("{own}{}", direction(key.descending)))
         });
         let mut terms: Vec<String> = terms.collect();
-        // Of texts that are equal in lower case the key decides.
+        // Texts that are equal in lower case are sorted by the key.
         let rest = if sorted.iter().any(is_folded) {
             self.rest_of_key(root)
         } else {
@@ -262,14 +250,14 @@ impl<'c> Reading<'c, '_> {
         }
     }
 
-    /// The column of the root that a column is held equal to, or itself.
+    /// The root's column that the joins hold equal to a column, else that column.
     fn at_root(&self, at: At, root: Option<usize>) -> At {
         let mut equal = self.equal_to(&at).into_iter();
         root.and_then(|root| equal.find(|(at, _)| *at == root))
             .unwrap_or(at)
     }
 
-    /// An equality of a collection's key, said of the parent: said of a child, it would leave out a parent without children.
+    /// An equality of a collection's key, as a condition on the parent: on a child, it would leave out a parent without children.
     fn of_parent(&self, condition: &Condition, root: usize) -> Option<String> {
         let [left, right] = condition.equal()?;
         let (at, column) = self.at_root(self.column(left.column()?)?, Some(root));
@@ -282,15 +270,15 @@ impl<'c> Reading<'c, '_> {
             .then(|| format!("{} = {value}", self.column_of(at, &column)))
     }
 
-    /// An equality with a parameter that holds for the same bytes alone, where the column's collation takes other texts for
-    /// equal too.
+    /// A comparison written so that only the same bytes are equal; `None` where the database compares so by itself. `root`: the
+    /// parent of an item collection.
     fn exactly(&self, condition: &Condition, ways: &Ways, root: Option<usize>) -> Option<String> {
-        let place = |asked: At| match root {
+        let stored = |asked: At| match root {
             Some(_) => self.at_root(asked, root),
             None => self.compared_as(ways, asked),
         };
         if let Some((operand, beginning)) = begins(condition) {
-            let (at, name) = place(self.column(column_in(operand)?)?);
+            let (at, name) = stored(self.column(column_in(operand)?)?);
             let own = self.column_of(at, &name);
             let [folds, folds_parameter] = self.folded(condition);
             let in_lower = |text: String, folds: bool| {
@@ -313,20 +301,17 @@ impl<'c> Reading<'c, '_> {
                     format!("substr({own}, 1, length({begin})) = {begin}")
                 }
                 Dbms::Mysql | Dbms::Mariadb => {
-                    let own = folded(own);
-                    format!(
-                        "LEFT(CAST(CONVERT({own} USING utf8mb4) AS BINARY), OCTET_LENGTH({begin})) = CAST({begin} AS BINARY)"
-                    )
+                    let own = mysql_bytes(&folded(own));
+                    format!("LEFT({own}, OCTET_LENGTH({begin})) = CAST({begin} AS BINARY)")
                 }
             });
         }
         if let Some((operand, bounds)) = bounds(condition) {
-            let (at, name) = place(self.column(operand.column()?)?);
+            let (at, name) = stored(self.column(operand.column()?)?);
             let found = self.tables.get(at)?.column(&name)?;
             let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
             let is_loose = found.insensitive || ignores_blanks(found, self.catalog.dbms);
-            let own = self.column_of(at, &name);
-            let own = format!("CAST(CONVERT({own} USING utf8mb4) AS BINARY)");
+            let own = mysql_bytes(&self.column_of(at, &name));
             let parts = bounds.iter().map(|(sign, bound)| {
                 let parameter = bound.parameter()?;
                 Some(format!("{own} {sign} CAST(:{parameter} AS BINARY)"))
@@ -335,7 +320,7 @@ impl<'c> Reading<'c, '_> {
             return (is_mysql && is_loose).then(|| parts.join(" AND "));
         }
         let [left, right] = condition.equal()?;
-        let (at, name) = place(self.column(column_in(left)?)?);
+        let (at, name) = stored(self.column(column_in(left)?)?);
         let table = *self.tables.get(at)?;
         let found = table.column(&name)?;
         let dbms = self.catalog.dbms;
@@ -364,15 +349,13 @@ impl<'c> Reading<'c, '_> {
             Dbms::Postgres => format!("CAST({own} AS text) COLLATE \"C\" = {parameter}"),
             Dbms::Sqlite => format!("{own} COLLATE BINARY = {parameter}"),
             Dbms::Mysql | Dbms::Mariadb => {
-                format!(
-                    "CAST(CONVERT({own} USING utf8mb4) AS BINARY) = CAST({parameter} AS BINARY)"
-                )
+                format!("{} = CAST({parameter} AS BINARY)", mysql_bytes(&own))
             }
         })
     }
 
-    /// Whether a column is equal to a text where both are so in lower case: SQLite's NOCASE takes the case of ASCII letters alone out,
-    /// and there are no others.
+    /// Whether a column is equal to a text exactly where both are equal in lower case: under SQLite's NOCASE, which ignores the case of
+    /// ASCII letters, if all values are ASCII.
     pub(super) fn is_lower_enough(&self, table: &Table, column: &Column) -> bool {
         let is_nocase = column
             .collation
@@ -384,7 +367,7 @@ impl<'c> Reading<'c, '_> {
             && !self.observed.is_mixed(table, &column.name)
     }
 
-    /// Whether the query asks for the beginning of a column's texts without regard to case.
+    /// Whether the query asks for a prefix of a column's texts and ignores case.
     pub(super) fn is_folded(&self, of: &At) -> bool {
         self.conditions.iter().any(|condition| {
             let column = begins(condition).and_then(|(operand, _)| column_in(operand));
@@ -393,8 +376,8 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// Of a LIKE, whether the column and what it begins with are compared in lower case: as both say, or because the database
-    /// takes no account of case.
+    /// For a LIKE, whether the column, and whether the prefix, are compared in lower case: because the query says so, or because the
+    /// database ignores case.
     pub(super) fn folded(&self, condition: &Condition) -> [bool; 2] {
         let Some((operand, beginning)) = begins(condition) else {
             return [false; 2];
@@ -409,13 +392,13 @@ impl<'c> Reading<'c, '_> {
         [operand, beginning].map(|side| is_loose || folds_case(side))
     }
 
-    /// The columns that it compares by a collation that takes different texts for equal.
+    /// The columns of comparisons in which the database takes different texts for equal.
     pub(super) fn compares_loosely(&self, ways: &Ways) -> Vec<String> {
-        let named = self
+        let loose = self
             .conditions
             .iter()
             .filter(|one| self.exactly(one, ways, None).is_some());
-        let columns = named.filter_map(|one| {
+        let columns = loose.filter_map(|one| {
             let column = match bounds(one) {
                 Some((operand, _)) => operand.column()?,
                 None => column_in(one.equal()?[0])?,
@@ -443,7 +426,7 @@ impl<'c> Reading<'c, '_> {
     }
 }
 
-/// The two sides of a LIKE that asks for what texts begin with and for no more.
+/// The two sides of a LIKE that asks for a prefix and for nothing else: what is compared, and the prefix.
 pub(super) fn begins(condition: &Condition) -> Option<(&Operand, &Operand)> {
     match &condition.test {
         ConditionTest::Like {
@@ -455,7 +438,7 @@ pub(super) fn begins(condition: &Condition) -> Option<(&Operand, &Operand)> {
     }
 }
 
-/// The parameter that an operand is, as it is or in lower case.
+/// The parameter of an operand that is one, unchanged or in lower or upper case.
 pub(super) fn parameter_in(operand: &Operand) -> Option<&str> {
     match &operand.value {
         OperandValue::Parameter(name) if operand.around.is_empty() || folds_case(operand) => {
@@ -465,7 +448,7 @@ pub(super) fn parameter_in(operand: &Operand) -> Option<&str> {
     }
 }
 
-/// The column that an operand is, as it is or in lower case.
+/// The column of an operand that is one, unchanged or in lower or upper case.
 pub(super) fn column_in(operand: &Operand) -> Option<&ColumnRef> {
     match &operand.value {
         OperandValue::Column(column) if operand.around.is_empty() || folds_case(operand) => {
@@ -498,11 +481,11 @@ fn bounds(condition: &Condition) -> Option<(&Operand, Vec<(&'static str, &Operan
     }
 }
 
-/// Whether a comparison takes no account of blanks at the end, though its collation is exact: `ab` is equal to `ab `, and a key
-/// has one of them.
+/// Whether comparisons ignore blanks at the end though the collation is exact: `ab` is equal to `ab `, and a key has one of the
+/// two.
 pub(super) fn ignores_blanks(column: &Column, dbms: Dbms) -> bool {
     match dbms {
-        // A domain over character(n) has that for a collation.
+        // The catalog gives a domain over character(n) the collation `bpchar`.
         Dbms::Postgres => {
             column.declared.starts_with("character(")
                 || column.collation.as_deref() == Some("bpchar")
@@ -523,10 +506,10 @@ pub(super) fn text_constant(condition: &Condition) -> Option<(&ColumnRef, &str)>
     }
 }
 
-/// Whether the database takes no account of case. MySQL's collations `_bin`, `_cs` and `_cs_ks` do, though texts may be equal but for
-/// accents or blanks at the end, and `character` of PostgreSQL and RTRIM of SQLite, which ignore blanks at the end alone.
+/// Whether comparisons ignore case. They do not under MySQL's collations `_bin`, `_cs` and `_cs_ks`, which may ignore accents or
+/// blanks at the end, nor with `character` of PostgreSQL and RTRIM of SQLite, which ignore blanks at the end alone.
 pub(crate) fn ignores_case(column: &Column) -> bool {
-    // Of one in the order of bytes the catalog does not keep the name.
+    // The catalog keeps no name of a collation that sorts by bytes.
     let collation = column.collation.as_deref();
     column.insensitive
         && collation.is_some_and(|name| {
@@ -548,13 +531,29 @@ pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
     column.insensitive || is_other || ignores_blanks(column, dbms)
 }
 
-/// A column's values as a database sorts them by their bytes, where it does not by itself.
+/// A column as a term of ORDER BY that sorts by bytes; `None` where the database does so by itself.
 pub(super) fn by_bytes(column: &Column, written: &str, dbms: Dbms) -> Option<String> {
     let collation = column.collation.as_ref()?;
     Some(sorted_by_bytes(written, collation, dbms))
 }
 
-/// What a child's column is called in a result that has these names already.
+/// The path's column, in the relation that its steps lead to.
+fn at_end(ways: &Ways, path: &Path) -> Option<At> {
+    let (at, _) = ways.iter().find(|(_, way)| **way == path.steps)?;
+    Some((*at, path.column.clone()))
+}
+
+/// What stands behind a term of ORDER BY.
+pub(super) fn direction(descends: bool) -> &'static str {
+    if descends { " DESC" } else { "" }
+}
+
+/// The bytes of a text, in the SQL of MySQL and MariaDB.
+fn mysql_bytes(text: &str) -> String {
+    format!("CAST(CONVERT({text} USING utf8mb4) AS BINARY)")
+}
+
+/// The name of a child's column in a result that has the names `taken` already.
 pub(crate) fn child_name(taken: &[String], table: &Table, name: &str) -> String {
     let is_taken = |name: &str| taken.iter().any(|known| known == name);
     if is_taken(name) {
