@@ -8,27 +8,27 @@ use dynafold_sql::{
     SelectOutput, Wrapping, WriteKind, identifier,
 };
 
-use super::sql::ignores_blanks;
+use super::sql::{direction, ignores_blanks};
 use super::{Reading, with_reading};
 use crate::observed::Observed;
 
-/// What the one group is called where all rows are one, and its value in SQL.
+/// The column and the value, in SQL, that stand for a group where all rows are one group.
 pub(crate) const TOTAL: (&str, &str) = ("figure", "'all'");
 
-/// A figure of a group of rows: how many they are, in how many a column is not NULL, or the sum of a column.
+/// A figure of a group of rows: the number of rows, of rows in which a column is not NULL, or the sum of a column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Figure {
     /// `count` or `sum`.
     pub(crate) function: &'static str,
-    /// Of which column; `None` for the rows.
+    /// The column that is counted or summed; `None` to count rows.
     pub(crate) column: Option<String>,
 }
 
-/// Columns held equal to a parameter, with its name, and the conditions beside them.
+/// Columns that are equal to a parameter, each with the parameter's name, and the other conditions.
 type CountedRows<'q> = (Vec<(String, String)>, Vec<&'q Condition>);
 
 impl Figure {
-    /// What its attribute is called.
+    /// The name of its attribute.
     pub(crate) fn name(&self) -> String {
         match &self.column {
             Some(column) => format!("{}_{column}", self.function),
@@ -36,14 +36,15 @@ impl Figure {
         }
     }
 
-    /// As SQL. `of`: how a column is written.
-    pub(crate) fn sql(&self, of: &dyn Fn(&str) -> String) -> String {
-        let column = self.column.as_deref().map_or_else(|| "*".to_owned(), of);
+    /// The figure in SQL. `written`: a column in SQL.
+    pub(crate) fn sql(&self, written: &dyn Fn(&str) -> String) -> String {
+        let column = self.column.as_deref();
+        let column = column.map_or_else(|| "*".to_owned(), written);
         format!("{}({column})", self.function)
     }
 }
 
-/// A query that computes figures, in terms of a table that would hold them.
+/// A query that computes figures, as a query over a table that holds them.
 #[derive(Debug, Clone)]
 pub(crate) struct FigureQuery {
     /// The table whose rows are counted.
@@ -51,24 +52,24 @@ pub(crate) struct FigureQuery {
     /// The columns by which they are grouped.
     pub(crate) groups: Vec<String>,
     pub(crate) figures: BTreeSet<Figure>,
-    /// What rows are counted, as SQL: nothing for all of them.
+    /// The conditions, in SQL, of the rows that are counted: none if all are.
     pub(crate) conditions: Vec<String>,
     /// The columns that decide whether a row is counted.
     pub(crate) decided_by: BTreeSet<String>,
-    /// Where the rows come from, as SQL.
+    /// The table of the rows as FROM names it.
     pub(crate) from: String,
-    /// The query over the table that would hold them, with what stands before that table's name and behind it.
+    /// The query over the table of figures: what stands before that table's name, and behind it.
     pub(crate) over: [String; 2],
     /// The query over the rows, and the same without order and limit.
     pub(crate) answer: [String; 2],
-    /// What is to be said of it.
+    /// Notes for the report.
     pub(crate) notes: Vec<String>,
 }
 
 impl FigureQuery {
-    /// How often a write of a row writes figures: of two groups where the row goes from one into another.
+    /// How many groups' figures one write of a row changes: two if it may move the row into another group.
     pub(crate) fn times(&self, kind: WriteKind, columns: &[String]) -> f64 {
-        let moves =
+        let may_move =
             |column: &String| self.groups.contains(column) || self.decided_by.contains(column);
         let is_summed = |column: &String| {
             let mut figures = self.figures.iter();
@@ -76,14 +77,14 @@ impl FigureQuery {
         };
         match kind {
             WriteKind::Insert | WriteKind::Delete => 1.0,
-            WriteKind::Update if columns.iter().any(moves) => 2.0,
+            WriteKind::Update if columns.iter().any(may_move) => 2.0,
             WriteKind::Update if columns.iter().any(is_summed) => 1.0,
             WriteKind::Update => 0.0,
         }
     }
 }
 
-/// Reads a query as one of figures; `None` where it is none, or its figures cannot be kept.
+/// Reads a query of figures; `None` if it asks for anything else, or its figures cannot be kept up to date.
 pub(crate) fn figure_query(
     sql: &str,
     catalog: &Catalog,
@@ -95,7 +96,7 @@ pub(crate) fn figure_query(
     .ok()?
 }
 
-/// The column for which no item maintains the figures of a query, with the reason and the way out.
+/// Why the figures of a query cannot be kept up to date because of one of its columns, with the way out.
 pub(crate) fn unkept_figures(
     sql: &str,
     catalog: &Catalog,
@@ -116,7 +117,7 @@ pub(crate) fn unkept_figures(
 }
 
 impl Reading<'_, '_> {
-    /// The column of which the query computes a sum or a mean that depends on the order of the rows.
+    /// A column whose sum or mean, which the query computes, depends on the order of the rows.
     fn inexact_sum(&self) -> Option<String> {
         let mut outputs = self.select.outputs.iter();
         outputs.find_map(|output| match output {
@@ -136,7 +137,7 @@ impl Reading<'_, '_> {
         })
     }
 
-    /// A column of text by which it groups or finds rows, and of which a collation takes different texts for equal.
+    /// A column by which the query groups or finds rows, and whose collation takes different texts for equal.
     fn loose_group(&self) -> Option<String> {
         let grouped = self.select.grouped_by.iter().flatten();
         let fixed = self.conditions.iter().filter_map(|one| one.fixed());
@@ -149,7 +150,7 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Whether the sum of a column's values does not depend on the order of the rows: of doubles it does, and SQLite's other numbers are such.
+/// Whether the sum of a column's values is the same in any order of the rows: not of doubles, which SQLite's decimals are too.
 fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
     match &column.data_type {
         DataType::Integer { .. } => true,
@@ -158,7 +159,7 @@ fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
     }
 }
 
-/// A column of the result: its name, with a group's column or a figure.
+/// A column of the result: its name, with the column of the group (`Ok`) or the figure (`Err`).
 type Output = (String, Result<String, Figure>);
 
 impl Reading<'_, '_> {
@@ -170,13 +171,13 @@ impl Reading<'_, '_> {
         let ([table], Some(grouped)) = (self.tables.as_slice(), &self.select.grouped_by) else {
             return None;
         };
-        let is_plain = !self.select.having
+        let is_readable = !self.select.having
             && self.extreme.is_none()
             && table.readable
             && !table.row_key().is_empty()
             && self.query.offset == RowLimit::None
             && matches!(self.query.limit, RowLimit::None | RowLimit::Rows(_));
-        if !is_plain || self.select.distinct_on.is_some() {
+        if !is_readable || self.select.distinct_on.is_some() {
             return None;
         }
         let (equal, conditions) = self.counted()?;
@@ -191,9 +192,9 @@ impl Reading<'_, '_> {
         grouped.iter().try_for_each(&mut add)?;
         let mut outputs: Vec<Output> = Vec::new();
         let mut notes = Vec::new();
-        // Whether the outputs have other numbers than those of the query, and whether one of its names is gone.
+        // Whether outputs are at other positions than in the query, and whether one has lost its name.
         let (mut is_shifted, mut is_renamed) = (false, false);
-        let mut named = BTreeSet::new();
+        let mut named_figures = BTreeSet::new();
         for output in &self.select.outputs {
             let SelectOutput::One { name, value } = output else {
                 return None;
@@ -208,9 +209,9 @@ impl Reading<'_, '_> {
                 outputs.push((called(own.clone()), Ok(own)));
                 continue;
             }
-            // What the one group is called says nothing of the rows.
-            let is_name = name.as_ref().is_some_and(|name| name.text == TOTAL.0);
-            if is_name && matches!(value.value, OperandValue::Constant(_)) {
+            // The constant that names the one group of all rows is no output.
+            let is_group_name = name.as_ref().is_some_and(|name| name.text == TOTAL.0);
+            if is_group_name && matches!(value.value, OperandValue::Constant(_)) {
                 is_shifted = true;
                 continue;
             }
@@ -227,11 +228,11 @@ impl Reading<'_, '_> {
                 } else {
                     figure.name()
                 };
-                // An item has a figure once: a sum beside a mean, and one that is selected twice.
+                // An item has each figure once, also if a mean needs the sum that is selected, or if one is selected twice.
                 let known = outputs
                     .iter_mut()
                     .find(|(_, of)| of.as_ref() == Err(&figure));
-                let was_named = is_named && !named.insert(figure.clone());
+                let was_named = is_named && !named_figures.insert(figure.clone());
                 match known {
                     None => outputs.push((name, Err(figure))),
                     Some((known, _)) if was_named && *known != name => {
@@ -257,13 +258,12 @@ impl Reading<'_, '_> {
             .iter()
             .filter_map(|(_, of)| of.clone().err())
             .collect();
-        // Nothing of what it says makes one row of many.
-        // DISTINCT leaves out no row where the key is among its columns.
+        // DISTINCT merges no rows if the key is among its columns.
         if self.select.distinct && table.row_key().iter().all(|key| groups.contains(key)) {
             return None;
         }
-        let is_plain = grouped.is_empty() && !self.select.distinct && figures.is_empty();
-        if is_plain || self.select.distinct && !figures.is_empty() {
+        let merges_no_rows = grouped.is_empty() && !self.select.distinct && figures.is_empty();
+        if merges_no_rows || self.select.distinct && !figures.is_empty() {
             return None;
         }
         if groups.is_empty() {
@@ -276,7 +276,7 @@ impl Reading<'_, '_> {
             notes.push("a group without rows has no item: its count is 0, its sum NULL".to_owned());
         }
         if figures.is_empty() {
-            // So that whoever writes knows when the last row of a group is gone.
+            // The count tells a writer when the last row of a group is gone.
             figures.insert(Figure {
                 function: "count",
                 column: None,
@@ -284,8 +284,8 @@ impl Reading<'_, '_> {
         }
         let mut given = outputs.iter().filter_map(|(_, of)| of.as_ref().ok());
         let mut names = figures.iter().map(Figure::name);
-        // No key stands for the group of the rows without a value.
-        let is_without = |condition: &&Condition| match &condition.test {
+        // Rows with NULL in a column of the group have no key.
+        let asks_for_null = |condition: &&Condition| match &condition.test {
             ConditionTest::Null {
                 operand,
                 negated: false,
@@ -295,7 +295,7 @@ impl Reading<'_, '_> {
                 .is_some_and(|(_, column)| groups.contains(&column)),
             _ => false,
         };
-        if conditions.iter().any(is_without) {
+        if conditions.iter().any(asks_for_null) {
             return None;
         }
         if !given.all(|column| groups.contains(column))
@@ -316,7 +316,7 @@ impl Reading<'_, '_> {
             }
         }
         let mut order = self.figure_order(&outputs)?;
-        // Groups are told apart by their bytes, and may sort otherwise.
+        // The keys of groups sort by bytes, and a collation may sort otherwise.
         let is_collated = |name: &String| {
             let mut known = outputs.iter();
             let of = known
@@ -325,7 +325,7 @@ impl Reading<'_, '_> {
             let column = of.and_then(|column| table.column(column));
             column.is_some_and(|column| column.collation.is_some())
         };
-        // Of equal ones the group decides, so that a LIMIT cuts in one place.
+        // Equal rows are sorted by their group, so that LIMIT always takes the same ones.
         if let Some((_, down)) = order.first().cloned() {
             let groups = outputs.iter().filter(|(_, of)| of.is_ok());
             let rest = groups.filter(|(name, _)| order.iter().all(|(known, _)| known != name));
@@ -349,7 +349,8 @@ impl Reading<'_, '_> {
         )
     }
 
-    /// What is equal to a parameter, and the conditions that decide which rows are counted.
+    /// Which columns are equal to a parameter, and the other conditions on the rows that are counted; `None` if one of them needs
+    /// a parameter or more than the row.
     fn counted(&self) -> Option<CountedRows<'_>> {
         let (mut equal, mut conditions) = (Vec::new(), Vec::new());
         for &condition in &self.conditions {
@@ -371,7 +372,7 @@ impl Reading<'_, '_> {
         Some((equal, conditions))
     }
 
-    /// Whether rows can be grouped by a column so that its values are those of keys.
+    /// Whether values of a column are equal exactly where their texts in a key are, so that a key can stand for a group.
     fn is_group(&self, table: &Table, column: &str) -> bool {
         let dbms = self.catalog.dbms;
         column == TOTAL.0 && table.column(column).is_none()
@@ -422,7 +423,7 @@ impl Reading<'_, '_> {
         None
     }
 
-    /// What it sorts by, as names of the result.
+    /// The order by names of the result, each with whether it descends; `None` if it is by anything else, or if LIMIT has none.
     fn figure_order(&self, outputs: &[Output]) -> Option<Vec<(String, bool)>> {
         let find = |is_wanted: &dyn Fn(&Output) -> bool| {
             let found = outputs.iter().find(|output| is_wanted(output));
@@ -434,8 +435,8 @@ impl Reading<'_, '_> {
                 let (_, column) = self.column(key.column.as_ref()?)?;
                 find(&|(_, of)| of.as_ref() == Ok(&column))
             };
-            let said = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
-            let is_said = |figure: &Figure| figure.sql(&str::to_owned).eq_ignore_ascii_case(said);
+            let term = self.prepared.sql.get(key.span.clone()).unwrap_or_default();
+            let is_term = |figure: &Figure| figure.sql(&str::to_owned).eq_ignore_ascii_case(term);
             let name = match &key.result {
                 InResult::Named(wanted) => {
                     find(&|(name, _)| name.eq_ignore_ascii_case(wanted)).or_else(of_group)
@@ -445,7 +446,7 @@ impl Reading<'_, '_> {
                     output.map(|(name, _)| name.clone())
                 }
                 InResult::Expression => {
-                    of_group().or_else(|| find(&|(_, of)| of.as_ref().is_err_and(is_said)))
+                    of_group().or_else(|| find(&|(_, of)| of.as_ref().is_err_and(is_term)))
                 }
             };
             order.push((name?, key.descending));
@@ -456,6 +457,7 @@ impl Reading<'_, '_> {
         Some(order)
     }
 
+    /// Writes the query over the rows and the query over the figures.
     #[expect(clippy::too_many_arguments, reason = "the parts of one query")]
     fn figure_texts(
         &self,
@@ -484,20 +486,19 @@ impl Reading<'_, '_> {
             .flatten()
             .filter_map(|column| self.column(column));
         let decided_by: BTreeSet<String> = decided_by.map(|(_, column)| column).collect();
-        let said = conditions.iter().map(|condition| self.aliased(condition));
-        let mut said: Vec<String> = said.collect::<Option<_>>()?;
+        let aliased = conditions.iter().map(|condition| self.aliased(condition));
+        let mut sql_conditions: Vec<String> = aliased.collect::<Option<_>>()?;
         let nullable = groups
             .iter()
             .filter(|column| table.column(column).is_some_and(|column| column.nullable));
         for column in nullable {
-            said.push(format!("{} IS NOT NULL", own(column)));
+            sql_conditions.push(format!("{} IS NOT NULL", own(column)));
             if !equal.iter().any(|(known, _)| known == column) {
                 notes.push(format!("rows with NULL in {column} are in no group"));
             }
         }
-        let terms = order
-            .iter()
-            .map(|(name, down)| format!("{}{}", quoted(name), if *down { " DESC" } else { "" }));
+        let terms = order.iter();
+        let terms = terms.map(|(name, down)| format!("{}{}", quoted(name), direction(*down)));
         let terms: Vec<String> = terms.collect();
         let mut end = String::new();
         if !terms.is_empty() {
@@ -506,13 +507,13 @@ impl Reading<'_, '_> {
         if let RowLimit::Rows(rows) = self.query.limit {
             end.push_str(&format!(" LIMIT {rows}"));
         }
-        let asked = |of: &dyn Fn(&str) -> String| -> Vec<String> {
-            let asked = equal
+        let equalities = |written: &dyn Fn(&str) -> String| -> Vec<String> {
+            let equalities = equal
                 .iter()
-                .map(|(column, parameter)| format!("{} = :{parameter}", of(column)));
-            asked.collect()
+                .map(|(column, parameter)| format!("{} = :{parameter}", written(column)));
+            equalities.collect()
         };
-        let under = |conditions: Vec<String>| match conditions.as_slice() {
+        let filtered = |conditions: Vec<String>| match conditions.as_slice() {
             [] => String::new(),
             all => format!(" WHERE {}", all.join(" AND ")),
         };
@@ -540,24 +541,25 @@ impl Reading<'_, '_> {
         } else {
             format!(" GROUP BY {}", by.join(", "))
         };
-        let (from, is_everything) = (self.from(0), said.is_empty());
-        let met = under(said.iter().cloned().chain(asked(&own)).collect());
+        let all = sql_conditions.iter().cloned().chain(equalities(&own));
+        let met = filtered(all.collect());
+        let from = self.from(0);
         let answer = format!("SELECT {} FROM {from}{met}{by}", given.join(", "));
         Some(FigureQuery {
             base: table.name.clone(),
             groups,
             figures,
-            conditions: said,
-            decided_by,
             // Conditions have the alias in them.
-            from: if is_everything {
+            from: if sql_conditions.is_empty() {
                 self.table_name(0)
             } else {
                 from
             },
+            conditions: sql_conditions,
+            decided_by,
             over: [
                 format!("SELECT {} FROM ", over.join(", ")),
-                format!("{}{end}", under(asked(&quoted))),
+                format!("{}{end}", filtered(equalities(&quoted))),
             ],
             answer: [format!("{answer}{end}"), answer],
             notes,
