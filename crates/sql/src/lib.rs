@@ -1,4 +1,4 @@
-//! What must be understood of SQL: the shape of a query, what binds what, its order and its limit.
+//! What must be understood of SQL: the shape of a query, its joins and conditions, its order and its limit.
 //!
 //! [`Sql::read`] splits any piece of SQL into tokens: it finds the parameters, `:name`, and puts values in their place.
 //! [`SqlQuery::read`] reads one query with `sqlparser`, in the database's dialect, and says of it:
@@ -9,7 +9,7 @@
 //! - [`SqlQuery::tables`] and [`SqlQuery::comparisons`]: those of the query and of all its subqueries.
 //! - [`SqlQuery::strange`] and [`Select::strange`]: clauses that the parser read and that nothing here describes.
 //!
-//! A query is wholly understood if these are empty, and if no [`ConditionTest::Other`], [`OperandValue::Expression`] or
+//! A query is wholly understood if all its `strange` are empty, and if no [`ConditionTest::Other`], [`OperandValue::Expression`] or
 //! [`RelationSource`] without a table stands in a part that the caller needs.
 //!
 //! SQL that is not one query which only reads is [`UnreadableSql`], with the reason. So is SQL whose meaning depends on the
