@@ -540,6 +540,18 @@ fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserv
     Ok(select)
 }
 
+/// Whether a condition compares a constant with itself, as `1 = 1` of generated SQL does.
+fn is_always_true(condition: &Condition) -> bool {
+    let constant = |side: &Operand| match &side.value {
+        OperandValue::Constant(constant @ (Constant::Number(_) | Constant::Text(_))) => {
+            side.around.is_empty().then(|| constant.clone())
+        }
+        _ => None,
+    };
+    let sides = condition.equal().map(|sides| sides.map(constant));
+    sides.is_some_and(|[left, right]| left.is_some() && left == right)
+}
+
 /// The references that a query joins by and the schema does not declare, each as the foreign key that it would be.
 pub(crate) fn references(
     sql: &str,
@@ -611,6 +623,8 @@ struct Reading<'c, 'q> {
     is_by_key: bool,
     /// Conditions that the application holds against the answer.
     left_out: Vec<&'q Condition>,
+    /// Whether a condition that is true of every row was dropped.
+    is_shortened: bool,
     /// Parents of which a second request reads what is selected.
     referred: BTreeSet<TableName>,
 }
@@ -670,6 +684,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             extreme: None,
             is_first_key: false,
             is_by_key: false,
+            is_shortened: false,
             left_out: Vec::new(),
             referred: BTreeSet::new(),
         };
@@ -678,6 +693,10 @@ impl<'c, 'q> Reading<'c, 'q> {
         let on = on.flat_map(|(at, relation)| relation.on.iter().map(move |one| (Some(at), one)));
         for (at, condition) in select.conditions.iter().map(|one| (None, one)).chain(on) {
             if matches!(condition.test, ConditionTest::Using(_)) {
+                continue;
+            }
+            if is_always_true(condition) {
+                reading.is_shortened = true;
                 continue;
             }
             let sides = condition.equal().and_then(|[left, right]| {

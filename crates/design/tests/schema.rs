@@ -1433,6 +1433,18 @@ fn copies_say_how_many_there_are_at_most_and_whether_a_key_finds_them() {
 }
 
 #[test]
+fn a_condition_that_is_always_true_is_dropped() {
+    let catalog = tables_of(&[("notes", 800, &["id", "author", "size"])]);
+    let reads = "-- ofAuthor (5/s)\nSELECT id, size FROM notes WHERE 1 = 1 AND author = :a;";
+    let (mapping, report) = served(&catalog, reads);
+    assert!(report.serves_all(), "{report:#?}");
+    assert!(!mapping.contains("1 = 1"), "{mapping}");
+    let false_one = reads.replace("1 = 1", "1 = 2");
+    let (_, report) = served(&catalog, &false_one);
+    assert!(!report.serves_all(), "{report:#?}");
+}
+
+#[test]
 fn a_page_that_the_application_sorts_is_said_once() {
     let mut catalog = tables_of(&[("notes", 800, &["id", "author", "title"])]);
     catalog.tables[0].columns[2].data_type = DataType::Text { max_chars: None };

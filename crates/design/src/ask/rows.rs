@@ -203,6 +203,7 @@ impl<'c> Reading<'c, '_> {
             || ask.computes
             || self.query.offset != RowLimit::None
             || self.extreme.is_some()
+            || self.is_shortened
             || self.select.distinct
             || sorted.any(|at| self.answered_as(ways, &at) != at)
             || conditions.any(|condition| matches!(condition.test, ConditionTest::Like { .. }))
