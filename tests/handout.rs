@@ -804,6 +804,7 @@ async fn one_snapshot_gives_one_plan_and_others_take_it_over() {
         stamp: None,
         now: None,
         keys: KeyCheck::Late,
+        not_compared: Vec::new(),
         max_rejects: 0,
         slots: 1,
         max_wcu: None,

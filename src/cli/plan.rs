@@ -134,6 +134,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
         } else {
             KeyCheck::Late
         },
+        not_compared: Vec::new(),
         snapshot,
         stamp: identity.stamp,
         // Only by a TTL it is told what has expired.
@@ -216,6 +217,12 @@ fn notes(plan: &HandedPlan) -> Vec<String> {
         }
         .to_owned(),
     );
+    if !facts.not_compared.is_empty() {
+        notes.push(format!(
+            "nobody compares the keys of {}, and `check` does not prove that they differ from those of this plan: to compare them, plan these item types too",
+            facts.not_compared.join(", ")
+        ));
+    }
     notes
 }
 

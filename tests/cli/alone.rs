@@ -8,7 +8,7 @@ use dynafold::target::{TargetSpec, connect};
 use serde_json::Value;
 
 use super::says;
-use crate::support::books::hold_loaded;
+use crate::support::books::{claimed, hold_loaded};
 use crate::support::cli::{Ran, dynafold};
 use crate::support::contents::contents;
 use crate::support::sqlite::Database;
@@ -406,4 +406,48 @@ async fn the_rows_of_rejected_elements_are_loaded_again() {
         (2, 5)
     );
     case.run("verify", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_of_an_item_type_that_is_not_selected_is_not_replaced_unseen() {
+    let script = "CREATE TABLE a (id INTEGER PRIMARY KEY, note TEXT);
+        CREATE TABLE b (id INTEGER PRIMARY KEY, note TEXT);
+        INSERT INTO a VALUES (1, 'a1'), (2, 'a2');
+        INSERT INTO b VALUES (2, 'b2'), (3, 'b3');";
+    let items = "  A: { from: a, key: { PK: \"X#{id}\", SK: \"-\" }, columns: [note] }
+  B: { from: b, key: { PK: \"X#{id}\", SK: \"-\" }, columns: [note] }
+";
+    let case = Case::new(script, items).await;
+    // Of rows with one key, that of A is loaded.
+    let report = case.migrate(&["--items", "B", "--max-rejects", "1"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (1, 1)
+    );
+    let report = case.migrate(&["--items", "A", "--append"], 1);
+    assert_eq!(report["outcome"]["state"], "stopped");
+    assert_eq!(report["rejects"][0]["item_type"], "B");
+    assert_eq!(total(&report, "written"), 0);
+    let some = ["--items", "A", "--append", "--max-rejects", "1"];
+    let ran = case.run("migrate", &some).exits(3);
+    ran.says("complete, but 1 item has the key of another");
+    let report = ran.json();
+    hold_loaded(&report);
+    assert_eq!(report["keys"]["shared_outside"], 1);
+    assert_eq!(claimed(&report, "keys_differ"), "differs");
+    let items = case.items().await;
+    let notes = ["a1", "a2", "b2", "b3"].map(|note| items.contains(note));
+    assert_eq!(notes, [true, true, false, true], "{items}");
+    for (item_type, code, [equal, rejected]) in [("A", 0, [2, 0]), ("B", 3, [1, 1])] {
+        let ran = case.run("verify", &["--items", item_type]).exits(code);
+        let report = ran.json();
+        assert_eq!(
+            [total(&report, "equal"), total(&report, "rejected")],
+            [equal, rejected]
+        );
+    }
+    let some = ["--items", "A", "--append", "--one-pass"];
+    let ran = case.run("migrate", &some).exits(0);
+    ran.says("the keys of B were not compared");
+    assert_eq!(claimed(&ran.json(), "keys_differ"), "not_proved");
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dynafold::claim::{ClaimKind, ClaimVerdict};
-use dynafold::load::{Cancel, LoadOptions, Outcome, Report};
+use dynafold::load::{Cancel, KeyCheck, LoadOptions, Outcome, Report};
 use dynafold::mapping::model::Model;
 use tempfile::tempdir;
 
@@ -63,18 +63,117 @@ async fn both_rows_with_one_key_are_named() {
     }
 }
 
-#[tokio::test]
-async fn rows_of_two_item_types_meet_too() {
-    let model = dynafold_testing::model::model(
+/// Fifty users, and an admin with the key of one of them.
+fn users_and_admins() -> (Model, FakeSource) {
+    let mut model = dynafold_testing::model::model(
         vec![pass("users", 2, &[0]), pass("admins", 2, &[1])],
         vec![
             item_type("USER", 0, &[("PK", "P#{0}"), ("SK", "-")]),
             item_type("ADMIN", 1, &[("PK", "P#{0}"), ("SK", "-")]),
         ],
     );
+    model.unproved_pairs = Some(vec![[0, 1]]);
     let source = FakeSource::default()
         .with(&relation("users"), user_rows(50))
         .with(&relation("admins"), vec![vec![number(42), text("x")]]);
+    (model, source)
+}
+
+/// The claim that keys differ: its verdict, and why.
+fn keys_differ(report: &Report) -> (ClaimVerdict, &str) {
+    let mut claims = report.claims.iter();
+    let claim = claims.find(|claim| claim.kind == ClaimKind::KeysDiffer);
+    let claim = claim.unwrap();
+    (claim.verdict, claim.because.as_str())
+}
+
+#[tokio::test]
+async fn a_load_of_some_item_types_finds_keys_of_the_others() {
+    // User 42 is loaded before admin 42.
+    for (left_out, max_rejects, [shared, outside], [written, rejected]) in [
+        (1, Some(0), [0, 1], [0, 0]),
+        (1, Some(1), [0, 1], [50, 0]),
+        (0, Some(0), [1, 0], [0, 0]),
+        (0, Some(1), [1, 0], [0, 1]),
+    ] {
+        let (mut model, source) = users_and_admins();
+        model.passes[left_out].item_types.clear();
+        let folder = tempdir().unwrap();
+        let target = Arc::new(FakeTarget::willing());
+        let options = options(folder.path(), max_rejects);
+        let report = load(source, target, model, options).await;
+        let keys = &report.keys;
+        assert_eq!(
+            (keys.compared, keys.shared, keys.shared_outside),
+            (51, shared, outside)
+        );
+        let total = &report.total;
+        assert_eq!((total.written, total.rejected), (written, rejected));
+        let (verdict, because) = keys_differ(&report);
+        assert_eq!(verdict, ClaimVerdict::Differs, "{because}");
+        assert_eq!(because, "1 item has the key of another item");
+        let goes_on = max_rejects == Some(1);
+        let is_finished = matches!(report.outcome, Outcome::CompleteWithRejects);
+        assert_eq!(is_finished, goes_on, "{:?}", report.outcome);
+        let is_told = report.warnings.iter().any(|said| said.contains("selected"));
+        assert_eq!(is_told, goes_on && left_out == 1, "{:?}", report.warnings);
+        // What is not loaded is not rejected by a load that goes on.
+        let named = report.rejects.first().map(|reject| {
+            let who = format!("{} {}", reject.item_type, reject.row);
+            (who, reject.message.clone())
+        });
+        let expected = (
+            r#"ADMIN {"id":42}"#.to_owned(),
+            r#"the item has the same key as that of USER {"id":42}"#.to_owned(),
+        );
+        let expected = (!is_told).then_some(expected);
+        assert_eq!(named, expected);
+    }
+}
+
+#[tokio::test]
+async fn item_types_whose_keys_differ_are_not_read_for_others() {
+    let (mut model, source) = users_and_admins();
+    model.passes[1].item_types.clear();
+    model.unproved_pairs = Some(Vec::new());
+    let folder = tempdir().unwrap();
+    let (target, scans) = (Arc::new(FakeTarget::willing()), source.scans.clone());
+    let report = load(source, target, model, options(folder.path(), Some(0))).await;
+    assert!(matches!(report.outcome, Outcome::Complete));
+    assert_eq!((report.keys.compared, report.total.written), (50, 50));
+    assert_eq!(scans.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn one_pass_over_some_item_types_names_the_others_that_it_has_not_compared() {
+    for (left_out, verdict) in [
+        (None, ClaimVerdict::Differs),
+        (Some(1), ClaimVerdict::NotProved),
+    ] {
+        let (mut model, source) = users_and_admins();
+        if let Some(left_out) = left_out {
+            model.passes[left_out].item_types.clear();
+        }
+        let folder = tempdir().unwrap();
+        let target = Arc::new(FakeTarget::willing());
+        let options = LoadOptions {
+            keys: KeyCheck::Late,
+            ..options(folder.path(), Some(0))
+        };
+        let report = load(source, target, model, options).await;
+        let (found, because) = keys_differ(&report);
+        assert_eq!(found, verdict, "{because}");
+        let said = "the keys of ADMIN were not compared";
+        assert_eq!(because == said, left_out.is_some(), "{because}");
+        let mut warnings = report.warnings.iter();
+        let is_told = warnings.any(|warning| warning.starts_with(said));
+        assert_eq!(is_told, left_out.is_some(), "{:?}", report.warnings);
+    }
+}
+
+#[tokio::test]
+async fn rows_of_two_item_types_meet_too() {
+    let (model, source) = users_and_admins();
     let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::willing());
     let report = load(source, target, model, options(folder.path(), None)).await;
@@ -130,8 +229,6 @@ async fn rows_that_meet_in_the_reading_that_is_loaded_alone_are_told() {
         } else {
             ClaimVerdict::Proved
         };
-        let mut claims = report.claims.iter();
-        let claim = claims.find(|claim| claim.kind == ClaimKind::KeysDiffer);
-        assert_eq!(claim.unwrap().verdict, verdict);
+        assert_eq!(keys_differ(&report).0, verdict);
     }
 }

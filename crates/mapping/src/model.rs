@@ -28,6 +28,9 @@ pub struct Model {
     pub type_attribute: Option<Arc<str>>,
     /// The item types, in the order of the file.
     pub item_types: Vec<ItemType>,
+    /// The pairs of item types, as indices into [`Model::item_types`], that may make one key: their templates do not show that
+    /// they cannot. `None` if there are too many to compare: any two may.
+    pub unproved_pairs: Option<Vec<[usize; 2]>>,
     /// The access patterns, in the order of the file.
     pub patterns: Vec<AccessPattern>,
     /// The sums that a scheduled function keeps, in the order of the file.

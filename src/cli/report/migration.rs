@@ -170,14 +170,14 @@ fn keys(report: &Report) -> Option<String> {
             keys.compared_by
                 .map_or("after the last write", KeyComparer::words)
         )),
-        _ if keys.shared == 0 => Some(format!(
+        _ if keys.all_shared() == 0 => Some(format!(
             "{} compared before the first write: no two are equal",
             counted(keys.compared, "key")
         )),
         KeyCheck::First => Some(format!(
             "{} compared before the first write: {} with a key of another",
             counted(keys.compared, "key"),
-            counted(keys.shared, "item")
+            counted(keys.all_shared(), "item")
         )),
     }
 }
@@ -228,7 +228,11 @@ const NAMED: u64 = 10_000;
 /// Rows that are rejected, or would have been by a load that has not begun because of them.
 fn refused(report: &Report) -> u64 {
     let keys = &report.keys;
-    report.total.rejected.max(keys.shared + keys.faults)
+    let shared = match report.outcome {
+        Outcome::Stopped { .. } => keys.all_shared(),
+        _ => keys.shared,
+    };
+    report.total.rejected.max(shared + keys.faults)
 }
 
 fn rejects(report: &Report) -> String {
@@ -251,12 +255,12 @@ fn rejects(report: &Report) -> String {
     }
     if let Some(file) = &report.rejects_file {
         // Of many rows that share keys only the first are looked for.
-        let which =
-            if matches!(report.outcome, Outcome::Stopped { .. }) && report.keys.shared > NAMED {
-                "those that were looked for are in"
-            } else {
-                "all of them, with their items, are in"
-            };
+        let is_stopped = matches!(report.outcome, Outcome::Stopped { .. });
+        let which = if is_stopped && report.keys.all_shared() > NAMED {
+            "those that were looked for are in"
+        } else {
+            "all of them, with their items, are in"
+        };
         out.push(format!("{which} {}", file.display()));
     }
     out.join("\n")
@@ -280,6 +284,12 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
             format!(
                 "not complete: {} the key of another",
                 counted_as(report.keys.shared, "item has", "items have")
+            )
+        }
+        Outcome::CompleteWithRejects if report.total.rejected + report.keys.overwritten == 0 => {
+            format!(
+                "complete, but {} the key of another",
+                counted_as(report.keys.shared_outside, "item has", "items have")
             )
         }
         Outcome::CompleteWithRejects if report.total.rejected == 0 => format!(

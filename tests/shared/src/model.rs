@@ -123,6 +123,7 @@ pub fn model(passes: Vec<Pass>, item_types: Vec<ItemType>) -> Model {
         passes,
         type_attribute: None,
         item_types,
+        unproved_pairs: Some(Vec::new()),
         description: None,
         time_zone: jiff::tz::TimeZone::UTC,
         patterns: Vec::new(),

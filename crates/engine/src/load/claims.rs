@@ -120,11 +120,11 @@ fn keys_differ(
                 counted_as(keys.shared, "item had", "items had")
             ),
         ),
-        _ if keys.shared > 0 => (
+        _ if keys.all_shared() > 0 => (
             ClaimVerdict::Differs,
             format!(
                 "{} the key of another item",
-                counted_as(keys.shared, "item has", "items have")
+                counted_as(keys.all_shared(), "item has", "items have")
             ),
         ),
         _ if states == SourceStates::Many => (
@@ -150,6 +150,13 @@ fn keys_differ(
             format!(
                 "{} compared before the first write, and no two are equal",
                 counted_as(keys.compared, "key was", "keys were")
+            ),
+        ),
+        KeyCheck::Late if finished && !keys.not_compared.is_empty() => (
+            ClaimVerdict::NotProved,
+            format!(
+                "the keys of {} were not compared",
+                keys.not_compared.join(", ")
             ),
         ),
         KeyCheck::Late if finished => (
@@ -253,6 +260,30 @@ mod tests {
             let (verdict, because) = keys_differ(&keys, outcome, states);
             let found = format!("{verdict:?}: {because}");
             assert!(found.starts_with(expected), "{expected} is not {found}");
+        }
+    }
+
+    #[test]
+    fn the_claim_on_keys_names_item_types_whose_keys_were_not_compared() {
+        let late = KeysReport {
+            check: KeyCheck::Late,
+            compared: 9,
+            not_compared: vec!["ORDER".to_owned(), "LINE".to_owned()],
+            ..KeysReport::default()
+        };
+        let (verdict, because) = keys_differ(&late, &Outcome::Complete, SourceStates::One);
+        assert_eq!(verdict, ClaimVerdict::NotProved);
+        assert_eq!(because, "the keys of ORDER, LINE were not compared");
+        let outside = KeysReport {
+            compared: 9,
+            shared_outside: 1,
+            check: KeyCheck::First,
+            ..KeysReport::default()
+        };
+        for states in [SourceStates::One, SourceStates::Two] {
+            let (verdict, because) = keys_differ(&outside, &Outcome::CompleteWithRejects, states);
+            assert_eq!(verdict, ClaimVerdict::Differs);
+            assert_eq!(because, "1 item has the key of another item");
         }
     }
 

@@ -152,11 +152,50 @@ pub(crate) fn selected(model: &Model) -> Vec<bool> {
     selected
 }
 
+/// The item types that a selection leaves out and that may make a key of one that it does not, as indices.
+pub(crate) fn rivals(model: &Model) -> Vec<usize> {
+    let selected = selected(model);
+    let is_selected = |index: usize| selected.get(index).copied().unwrap_or_default();
+    let may_meet = |left_out: usize| match &model.unproved_pairs {
+        None => true,
+        Some(pairs) => pairs.iter().any(|[one, other]| {
+            (*one == left_out && is_selected(*other)) || (*other == left_out && is_selected(*one))
+        }),
+    };
+    let left_out = (0..model.item_types.len()).filter(|index| !is_selected(*index));
+    left_out.filter(|index| may_meet(*index)).collect()
+}
+
+/// The names of these item types.
+pub(crate) fn names(model: &Model, item_types: &[usize]) -> Vec<String> {
+    let item_types = item_types.iter().filter_map(|index| model.item_types.get(*index));
+    item_types.map(|one| one.name.to_string()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use dynafold_relational::scan::Relation;
 
     use super::*;
+
+    #[test]
+    fn rivals_are_left_out_and_may_make_keys_of_what_is_not() {
+        use dynafold_testing::model::{item_type, model, pass};
+
+        let made = |name: &str| item_type(name, 0, &[("PK", "{0}"), ("SK", "-")]);
+        let passes = vec![pass("t", 2, &[0])];
+        let mut model = model(passes, vec![made("A"), made("B"), made("C")]);
+        for (pairs, expected) in [
+            (Some(Vec::new()), Vec::new()),
+            (Some(vec![[0, 2], [1, 2]]), vec!["C"]),
+            (None, vec!["B", "C"]),
+        ] {
+            model.unproved_pairs = pairs;
+            assert_eq!(names(&model, &rivals(&model)), expected);
+        }
+        model.passes[0].item_types = vec![0, 1, 2];
+        assert!(rivals(&model).is_empty());
+    }
 
     #[test]
     fn a_plan_holds_for_other_rows_only_where_its_ranges_have_them_all() {

@@ -6,6 +6,9 @@
 //! of items alone are compared. If some are shared still, the rows are looked for by reading once more,
 //! so that both can be named.
 //!
+//! A run of some item types reads the keys of others too, where `check` has not proved that these differ: their items
+//! may be in the table. Of rows with one key, it loads the one that a load of all item types would.
+//!
 //! Rows that make no item are counted on the way, and noted: a load that may not reject so many ends
 //! here, before anything is written.
 
@@ -26,7 +29,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ending::{Cancel, EndReason};
 use super::failure::Failure;
 use super::feed::{FeedEnd, RowFeed, RowOutcome};
-use super::plan::{ChunkId, ChunkPlan};
+use super::plan::{ChunkId, ChunkPlan, rivals};
 use super::rejects::{BlockingRejects, Rejected};
 use super::report::{KeysReport, Progress, RunStep};
 use super::row::{RowKey, json, key_json, row_json, row_key};
@@ -43,6 +46,8 @@ pub(crate) struct KeyPass<'k> {
     pub(crate) plan: &'k ChunkPlan,
     /// The rows and items that the run is about: no other is rejected, though it may win.
     pub(crate) selection: &'k RunSelection,
+    /// The item types that the run leaves out and whose keys are compared too: [`KeyPass::prove`] finds them.
+    pub(crate) rivals: &'k [usize],
     pub(crate) lanes: usize,
     pub(crate) options: proof::ProofOptions,
     /// Rejects beyond which nothing is loaded; `None`: every shared key has a winner.
@@ -66,26 +71,34 @@ pub(crate) struct Proved {
 impl Proved {
     /// Whether a load that may reject so many rows begins.
     pub(crate) fn begins(&self, max_rejects: Option<u64>) -> bool {
-        max_rejects.is_none_or(|most| self.keys.faults + self.keys.shared <= most)
+        max_rejects.is_none_or(|most| self.keys.faults + self.keys.all_shared() <= most)
     }
 
     /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
-    /// for those that are named: memory is not to grow with the data.
+    /// for those that are named: memory is not to grow with the data. `rivals`: as in [`KeyPass`].
     fn take(
         &mut self,
         groups: &mut DuplicateGroups,
         max_rejects: Option<u64>,
+        rivals: &[usize],
     ) -> Result<(), ProofError> {
         self.keys.spilled_bytes = groups.spilled();
         loop {
-            // The first wins, be it outside; of the others those inside lose.
-            let mut losers = 0;
-            let group = groups.next_group(2, |at| losers += u64::from(at & 1 == 0))?;
+            // The first wins, be it outside; of the others those inside lose, and items of rivals may be replaced.
+            let (mut losers, mut replaced) = (0, 0);
+            let group = groups.next_group(2, |at| {
+                losers += u64::from(at & 1 == 0);
+                replaced += u64::from(at & 1 == 1 && rivals.contains(&item_type_of(at >> 1)));
+            })?;
             let Some(group) = group else { return Ok(()) };
-            if losers == 0 {
+            if group.locators.first().is_some_and(|at| at & 1 == 1) {
+                replaced = 0;
+            }
+            if losers + replaced == 0 {
                 continue;
             }
             self.keys.shared += losers;
+            self.keys.shared_outside += replaced;
             if self.begins(max_rejects) || self.contest.len() < NAMED {
                 let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
                 self.contest.enter(group.fingerprint, &locators);
@@ -101,14 +114,36 @@ impl KeyPass<'_> {
         source: &mut Option<Box<dyn Source>>,
     ) -> Result<Proved, EndReason> {
         self.progress.step(RunStep::ProvingKeys);
+        let rivals = rivals(self.model);
+        let Some(lent) = source.as_mut().filter(|_| !rivals.is_empty()) else {
+            return self.prove_all(source).await;
+        };
+        let model = with(self.model, &rivals);
+        let plan = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
+            plan = ChunkPlan::cut(lent.as_mut(), &model, None) => plan?,
+        };
+        let wide = KeyPass {
+            model: &model,
+            plan: &plan,
+            rivals: &rivals,
+            options: self.options.clone(),
+            ..*self
+        };
+        wide.prove_all(source).await
+    }
+
+    /// Reads all keys of the item types that the model's passes make.
+    async fn prove_all(&self, source: &mut Option<Box<dyn Source>>) -> Result<Proved, EndReason> {
         let narrow = Arc::new(narrow(self.model));
         let mut proved = self.compare(&narrow, source).await?;
-        if proved.keys.shared > 0 {
+        if proved.keys.all_shared() > 0 {
             // A row that is rejected for another attribute than its key is no item, and has none.
             self.progress.step(RunStep::NamingDuplicates);
             let whole = Arc::new(self.model.clone());
             proved = self.compare(&whole, source).await?;
-            if proved.keys.shared > 0 {
+            if proved.keys.all_shared() > 0 {
                 self.name(&whole, source, &mut proved).await?;
             }
         }
@@ -140,7 +175,7 @@ impl KeyPass<'_> {
             let mut groups = tokio::task::spawn_blocking(|| proof.finish())
                 .await
                 .map_err(|_| Failure::Internal("the comparison of keys died"))??;
-            proved.take(&mut groups, self.max_rejects)?;
+            proved.take(&mut groups, self.max_rejects, self.rivals)?;
             return Ok(proved);
         }
     }
@@ -158,7 +193,7 @@ impl KeyPass<'_> {
         if !self.selection.holds_item(&self.model.table, outcome.item()) {
             return Ok(());
         }
-        let outside = !self.selection.holds_row(item_type, row);
+        let outside = self.rivals.contains(&index) || !self.selection.holds_row(item_type, row);
         match outcome {
             RowOutcome::Made(folded) => {
                 let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
@@ -201,7 +236,13 @@ impl KeyPass<'_> {
                 let key = row_key(item_type, row);
                 let at = locator(index, item_type, &key, &folded.item);
                 let loses = !contest.name(folded.fingerprint, at, index, &key);
-                if !(tells && loses && self.selection.holds_row(item_type, row)) {
+                // A row of a rival is told where a row of the run would replace its item.
+                let concerns = if self.rivals.contains(&index) {
+                    !self.rivals.contains(&contest.winner(folded.fingerprint))
+                } else {
+                    self.selection.holds_row(item_type, row)
+                };
+                if !(tells && loses && concerns) {
                     return Ok(ControlFlow::Continue(()));
                 }
                 if contest.is_named(folded.fingerprint) {
@@ -231,6 +272,18 @@ impl KeyPass<'_> {
             cancel: self.cancel,
         }
     }
+}
+
+/// The mapping with the items of these item types made too, which a selection has left out.
+fn with(model: &Model, rivals: &[usize]) -> Model {
+    let mut wide = model.clone();
+    for index in rivals {
+        let pass = wide.item_types.get(*index).map(|item_type| item_type.pass);
+        if let Some(pass) = pass.and_then(|pass| wide.passes.get_mut(pass)) {
+            pass.item_types.push(*index);
+        }
+    }
+    wide
 }
 
 // A mapping with nothing left but what its keys need: for the pass that proves them.
@@ -351,6 +404,11 @@ pub(crate) fn locator(index: usize, item_type: &ItemType, row: &[Value], item: &
     place * TYPES + index.min(TYPES - 1)
 }
 
+/// The index of the item type of a located row.
+fn item_type_of(locator: u64) -> usize {
+    usize::try_from(locator % TYPES).unwrap_or(usize::MAX)
+}
+
 fn hashed(text: &str) -> u64 {
     HASHED | (xxh3_64(text.as_bytes()) & (HASHED - 1))
 }
@@ -413,6 +471,12 @@ impl ContestedKeys {
     /// Whether it depends on the order of reading which of some rows is loaded.
     pub(super) fn has_ties(&self) -> bool {
         self.ties
+    }
+
+    /// The index of the item type of the row that is loaded.
+    fn winner(&self, fingerprint: u128) -> usize {
+        let winner = self.winners.get(&fingerprint);
+        winner.map_or(usize::MAX, |winner| item_type_of(winner.locator))
     }
 
     /// Whether the row that is loaded has been met.
@@ -532,9 +596,41 @@ mod tests {
             }
             let mut proved = Proved::default();
             proved
-                .take(&mut proof.finish().unwrap(), max_rejects)
+                .take(&mut proof.finish().unwrap(), max_rejects, &[])
                 .unwrap();
             assert_eq!((proved.keys.shared, proved.contest.len()), (shared, held));
+        }
+    }
+
+    #[test]
+    fn an_item_that_is_left_out_counts_where_one_that_is_loaded_would_replace_it() {
+        // The item types 1 and 2 are left out, 0 is loaded; a row outside may be of 0 too.
+        let at = |place: u64, index: u64, is_outside: bool| {
+            ((place * TYPES + index) << 1) | u64::from(is_outside)
+        };
+        for (locators, counted) in [
+            (vec![at(1, 0, false), at(2, 1, true)], (0, 1)),
+            (vec![at(1, 1, true), at(2, 0, false)], (1, 0)),
+            (vec![at(1, 1, true), at(2, 2, true)], (0, 0)),
+            (
+                vec![at(1, 0, false), at(2, 0, false), at(3, 1, true)],
+                (1, 1),
+            ),
+            // A row that is not selected replaces nothing, and is not replaced by another of its item type.
+            (vec![at(1, 0, true), at(2, 1, true)], (0, 0)),
+            (vec![at(1, 0, false), at(2, 0, true)], (0, 0)),
+        ] {
+            let mut proof = Proof::new(proof::ProofOptions::default());
+            for locator in &locators {
+                proof.push(7, *locator).unwrap();
+            }
+            let mut proved = Proved::default();
+            let groups = &mut proof.finish().unwrap();
+            proved.take(groups, Some(0), &[1, 2]).unwrap();
+            let keys = &proved.keys;
+            assert_eq!((keys.shared, keys.shared_outside), counted, "{locators:?}");
+            let is_contested = !proved.contest.is_empty();
+            assert_eq!(is_contested, counted != (0, 0), "{locators:?}");
         }
     }
 }

@@ -154,6 +154,9 @@ pub struct KeysReport {
     pub compared: u64,
     /// Items beyond the first of their keys, found before the first write.
     pub shared: u64,
+    /// Items of item types that the run leaves out, whose keys items that it loads have; found before the first write.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_outside: u64,
     /// Rows that make no item, found before the first write as far as the reading of keys met them.
     pub faults: u64,
     /// Items that were written over another, found after the last write.
@@ -163,6 +166,42 @@ pub struct KeysReport {
     /// Who compared the keys of workers; `None` where one process made them all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_by: Option<KeyComparer>,
+    /// The item types that the run leaves out, whose keys may be among its own and were not compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl KeysReport {
+    /// Items with a key of another that were found before the first write, be they of the run or not.
+    pub fn all_shared(&self) -> u64 {
+        self.shared + self.shared_outside
+    }
+
+    /// What there is to say of item types that the run leaves out.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let replaced = (self.shared_outside > 0).then(|| {
+            let items = counted_as(
+                self.shared_outside,
+                "item of an item type that was not selected has",
+                "items of item types that were not selected have",
+            );
+            format!(
+                "{items} the key of a selected item, and the table can hold only one of the two; a load without --max-rejects stops and names them"
+            )
+        });
+        let unknown = (!self.not_compared.is_empty()).then(|| {
+            format!(
+                "the keys of {} were not compared, and `check` does not prove that they differ from those of this load: an item with the same key is replaced",
+                self.not_compared.join(", ")
+            )
+        });
+        replaced.into_iter().chain(unknown).collect()
+    }
 }
 
 /// Who compares the keys of workers.

@@ -427,7 +427,7 @@ impl Run {
         let outcome = match why {
             Some(EndReason::Cancelled) => Outcome::Interrupted,
             Some(EndReason::TooManyRejects) => Outcome::Stopped {
-                reason: match (self.begun, self.keys.faults, self.keys.shared) {
+                reason: match (self.begun, self.keys.faults, self.keys.all_shared()) {
                     (true, ..) => "there are more rejects than --max-rejects allows".to_owned(),
                     (false, faults, shared) => {
                         let rows = match (faults, shared) {
@@ -445,7 +445,9 @@ impl Run {
                 },
             },
             Some(EndReason::Failed(failure)) => Outcome::Failed(failure),
-            None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,
+            None if self.keys.overwritten + self.keys.shared_outside > 0 => {
+                Outcome::CompleteWithRejects
+            }
             None if total.rejected == 0 => Outcome::Complete,
             None => Outcome::CompleteWithRejects,
         };
@@ -457,6 +459,7 @@ impl Run {
             let loaded: Vec<&str> = loaded.map(|(one, _)| &*one.name).collect();
             let selection = &self.load.options.selection;
             warnings.extend(selection.remark(&loaded, self.resumed));
+            warnings.extend(self.keys.remarks());
         }
         warnings.extend(ttl_remarks(&closed.books));
         let waits = WaitTimes {

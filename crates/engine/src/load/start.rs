@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::files::LineFile;
 use super::journal::Journal;
 use super::ledger::Entries;
-use super::plan::{ChunkId, ChunkPlan};
+use super::plan::{ChunkId, ChunkPlan, names, rivals};
 use super::prove::{ContestedKeys, KeyPass, Proved};
 use super::prune::ItemTypeMarks;
 use super::rejects::BlockingRejects;
@@ -59,6 +59,7 @@ async fn prove(
         context: &load.context,
         plan,
         selection: &load.options.selection,
+        rivals: &[],
         lanes: load.options.lanes(),
         options: load.options.proof.clone(),
         max_rejects: load.options.max_rejects,
@@ -237,6 +238,13 @@ impl BegunLoad {
         let begins = proved.begins(load.options.max_rejects);
         self.keys = KeysReport {
             check: load.options.keys,
+            not_compared: match load.options.keys {
+                // Of a chunk that was handed out, `finish` says it.
+                KeyCheck::Late if load.options.handed.is_none() => {
+                    names(&load.model, &rivals(&load.model))
+                }
+                _ => Vec::new(),
+            },
             ..proved.keys
         };
         if !begins {

@@ -36,6 +36,15 @@ pub(crate) struct Pairs {
     pub left: usize,
 }
 
+impl Pairs {
+    /// The pairs that nothing keeps apart as far as is known; `None` where some were not compared.
+    pub(crate) fn unproved(&self) -> Option<Vec<[usize; 2]>> {
+        let is_open = |apart: &ApartReason| !matches!(apart, ApartReason::Form(_));
+        let open = self.compared.iter().filter(|(_, apart)| is_open(apart));
+        (self.left == 0).then(|| open.map(|(pair, _)| *pair).collect())
+    }
+}
+
 /// Compares the keys of item types; those of a faulty one are left out.
 pub(crate) fn pairs(subjects: &[ProofSubject<'_>]) -> Pairs {
     let keys = subjects.iter().enumerate().filter_map(|(place, subject)| {

@@ -121,6 +121,7 @@ pub fn resolve(
         table,
         type_attribute: outline::type_attribute(raw),
         item_types,
+        unproved_pairs: checked.pairs.unproved(),
         patterns: patterns.map(|bound| bound.pattern).collect(),
         roll_ups: checked.roll_ups,
         description: raw.table.description.clone(),

@@ -103,6 +103,14 @@ fn many_item_types_are_proved_in_bounded_time_and_few_words() {
             "{what}"
         );
         assert!(pairs <= 20_000, "{what}: {pairs} claims");
+        let model = resolution.model.as_ref().unwrap();
+        let of_pairs = proofs.of(ClaimKind::KeysDiffer).filter(of_pairs);
+        let unproved = of_pairs.filter(|claim| !claim.is_proved()).count();
+        assert_eq!(
+            model.unproved_pairs.as_ref().map(Vec::len),
+            (proofs.pairs_not_compared == 0).then_some(unproved),
+            "{what}"
+        );
         assert_eq!(proofs.keys_differ(), is_apart, "{what}");
         let not_compared = |claim: &&Claim| claim.of.item_types.is_empty();
         let mut not_compared = proofs.of(ClaimKind::KeysDiffer).filter(not_compared);

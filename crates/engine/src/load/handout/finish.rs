@@ -313,6 +313,7 @@ impl Finish {
             Outcome::Complete
         };
         warnings.extend(self.warnings());
+        warnings.extend(keys.remarks());
         warnings.extend(ttl_remarks(&books));
         let elapsed = self.elapsed();
         let (mut rows, mut traffic, mut waits) = (0, Traffic::default(), WaitTimes::default());
@@ -490,6 +491,7 @@ impl Finish {
         shared: &mut Vec<SharedKey>,
     ) -> Result<KeysReport, FinishError> {
         let check = self.plan.facts.keys;
+        let not_compared = self.plan.facts.not_compared.clone();
         let mut of = 0;
         for (chunk, done) in &self.done {
             let keys = done.keys.as_ref().map_or(0, |file| file.keys);
@@ -507,6 +509,7 @@ impl Finish {
                 compared,
                 overwritten: compared - job.distinct_keys,
                 compared_by: Some(KeyComparer::Job),
+                not_compared,
                 ..KeysReport::default()
             });
         }
@@ -540,6 +543,7 @@ impl Finish {
             overwritten,
             spilled_bytes,
             compared_by: Some(KeyComparer::Finish),
+            not_compared,
             ..KeysReport::default()
         })
     }
@@ -805,6 +809,7 @@ impl Finished {
             context,
             plan: &part,
             selection: &RunSelection::default(),
+            rivals: &[],
             lanes: 1,
             options: ProofOptions::default(),
             max_rejects: None,

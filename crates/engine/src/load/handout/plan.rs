@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::super::KeyCheck;
-use super::super::plan::{ChunkPart, ChunkPlan};
+use super::super::plan::{ChunkPart, ChunkPlan, names, rivals};
 
 /// The format of the lines.
 const VERSION: u32 = 1;
@@ -44,6 +44,10 @@ pub struct PlanFacts {
     pub now: Option<String>,
     /// How it is known that no two items have one key: by the schema, or by comparing the keys of all chunks.
     pub keys: KeyCheck,
+    /// The item types that are left out and whose keys may be among those of the others: nobody compares them.
+    /// [`HandedPlan::cut`] finds them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
     /// Rejects that are allowed, in all chunks together.
     pub max_rejects: u64,
     /// Workers at one time, at most: each takes this share of the ceiling.
@@ -198,6 +202,11 @@ impl HandedPlan {
             pass: id.pass,
             part: part.clone(),
         });
+        let not_compared = names(model, &rivals(model));
+        let facts = PlanFacts {
+            not_compared,
+            ..facts
+        };
         Ok(Self::of(facts, chunks.collect()))
     }
 

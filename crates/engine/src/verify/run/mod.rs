@@ -382,6 +382,7 @@ fn keys<'v>(verify: &'v Verify, plan: &'v ChunkPlan, selection: &'v RunSelection
         context: &verify.context,
         plan,
         selection,
+        rivals: &[],
         lanes: verify.options.lanes(),
         options: verify.options.proof.clone(),
         max_rejects: None,
