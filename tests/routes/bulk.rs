@@ -135,9 +135,12 @@ async fn rejects_of_a_run_take_the_place_of_those_before_and_of_nothing_else() {
         .run("UPDATE users SET name = 'Bob' WHERE id = 2")
         .await;
     settled(&case.source.file());
+    // An operation that has ended is begun again only if nothing is kept of it.
+    let forget = || std::fs::remove_file(case.path(".dynafold/m.route")).unwrap();
     for _ in 0..2 {
         case.route("bulk", &[]).exits(3);
         assert_eq!(case.rejects().len(), 1);
+        forget();
     }
     let notes = case.path("notes.txt");
     std::fs::write(&notes, "my notes\n").unwrap();
@@ -186,6 +189,18 @@ async fn a_report_with_more_lines_than_dynamodb_counts_is_told() {
         (&json!(1), &json!(1))
     );
     assert_eq!(report["verification"]["total"]["equal"], 23);
+    // It is not begun, and paid, once more.
+    for _ in 0..2 {
+        let ended = case.route("bulk", &[]).exits(1);
+        ended.says("this load has ended, and something differed: the bulk operation arn:");
+        ended.says("/load/reports/");
+        ended.says("dynafold verify");
+        ended.says("to load this export once more");
+    }
+    let keys = case.keys("load/reports/");
+    let operations = keys.iter().filter_map(|key| key.split('/').nth(2));
+    let operations: std::collections::BTreeSet<&str> = operations.collect();
+    assert_eq!(operations.len(), 1, "{keys:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -354,15 +354,13 @@ impl<'j> OpenRoute<'j> {
         let mut help = "name another prefix, or delete the objects of this one".to_owned();
         let message = if !is_same || job.arguments.fresh {
             Some(format!("`{}` holds another export", self.place))
-        } else if own.is_some_and(|saved| saved.is_complete) {
+        } else if let Some(ended) = own.filter(|saved| saved.is_complete) {
+            let (message, first) = self.ended(ended, &manifest.table);
             help = format!(
-                "compare the table with the source by `dynafold verify`; for another load name another prefix, or delete `{}` to load this export once more",
+                "{first}compare the table with the source by `dynafold verify`; for another load name another prefix, or delete `{}` to load this export once more",
                 job.saved.display()
             );
-            Some(format!(
-                "this load has ended: all items of the export in `{}` were loaded into the table `{}`",
-                self.place, manifest.table
-            ))
+            Some(message)
         } else if is_current {
             None
         } else {
@@ -384,6 +382,26 @@ impl<'j> OpenRoute<'j> {
                 .with_help("name another prefix, or delete the objects of this one"));
         }
         Ok(manifest)
+    }
+
+    /// What is said of a load that has ended, and what can be done first.
+    fn ended(&self, ended: &SavedRoute, table: &str) -> (String, String) {
+        let place = &self.place;
+        if !ended.differs {
+            let message = format!(
+                "this load has ended: all items of the export in `{place}` were loaded into the table `{table}`"
+            );
+            return (message, String::new());
+        }
+        let arn = ended.arn.as_deref().unwrap_or_default();
+        let message = format!(
+            "this load has ended, and something differed: the bulk operation {arn} has gone over the export in `{place}`, for the table `{table}`"
+        );
+        let first = format!(
+            "load the rows of its rejects file, if there is one, by `dynafold migrate --retry-rejects`, and look at DynamoDB's reports in {place}/{}; ",
+            ended.reports()
+        );
+        (message, first)
     }
 
     /// What is kept of this route; anew where what is kept is of another, which is not under way.

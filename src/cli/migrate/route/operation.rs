@@ -45,7 +45,7 @@ impl<'r> Operation<'r> {
         table: &Table,
         output: &OutputStreams,
     ) -> Result<Self, Failure> {
-        let reports = format!("reports/{}/", saved.token);
+        let reports = saved.reports();
         let (arn, saved) = match &saved.arn {
             Some(arn) => {
                 output.note("an earlier run has started the operation; waiting for it");
@@ -229,13 +229,17 @@ impl<'r> Operation<'r> {
         })
     }
 
-    /// Keeps that a bulk operation has ended well: started again, it would go over all items once more. The table says it of an
-    /// import.
+    /// Keeps that a bulk operation has ended, whatever it came to: started again, it would go over all items once more, at its
+    /// price. The table says it of an import. What was not compared to its end is compared by the next run.
     pub(super) fn end(self, outcome: Outcome) -> Result<(), Failure> {
-        if self.open.job.route.kind == ServiceLoad::Bulk && outcome == Outcome::Well {
-            return self.saved.complete().write(&self.open.job.saved);
+        match (self.open.job.route.kind, outcome) {
+            (_, Outcome::Interrupted) => Ok(()),
+            (ServiceLoad::Bulk, Outcome::Well | Outcome::Differs) => {
+                let ended = self.saved.complete(outcome == Outcome::Differs);
+                ended.write(&self.open.job.saved)
+            }
+            (ServiceLoad::Import, _) => self.forget(),
         }
-        self.forget()
     }
 
     /// Forgets it: the next run begins another.

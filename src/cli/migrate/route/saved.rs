@@ -24,9 +24,12 @@ pub(super) struct SavedRoute {
     sent: bool,
     /// The operation, once there is one.
     pub(super) arn: Option<String>,
-    /// Whether it has ended, with every item of the source in the table.
+    /// Whether it has ended, and the table was compared with the source.
     #[serde(default)]
     pub(super) is_complete: bool,
+    /// Whether something differed then: not every item of the source was in the table, or DynamoDB reported errors.
+    #[serde(default)]
+    pub(super) differs: bool,
 }
 
 /// What to do where it is not known whether an operation is under way.
@@ -64,7 +67,13 @@ impl SavedRoute {
             sent: false,
             arn: None,
             is_complete: false,
+            differs: false,
         }
+    }
+
+    /// Where DynamoDB reports what a bulk operation did not write, below the export's place.
+    pub(super) fn reports(&self) -> String {
+        format!("reports/{}/", self.token)
     }
 
     /// Reads what is kept; `None` where nothing is.
@@ -108,10 +117,11 @@ impl SavedRoute {
         Self { arn, ..self }
     }
 
-    /// The same at its end.
-    pub(super) fn complete(self) -> Self {
+    /// The same at its end. `differs`: whether something does.
+    pub(super) fn complete(self, differs: bool) -> Self {
         Self {
             is_complete: true,
+            differs,
             ..self
         }
     }
