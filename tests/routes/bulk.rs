@@ -126,6 +126,30 @@ async fn a_load_that_has_ended_is_not_begun_again_and_says_so() {
     ran.says("no load of it is under way");
 }
 
+/// DynamoDB keeps operations that have ended for a while.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_that_is_not_known_any_more_is_told_as_one() {
+    let Some(case) = with_table("bulk-gone", 20).await else {
+        return;
+    };
+    settled(&case.source.file());
+    case.route("bulk", &[]).exits(0);
+    let saved = case.path(".dynafold/m.route");
+    let text = std::fs::read_to_string(&saved).unwrap();
+    let mut kept: Value = serde_json::from_str(&text).unwrap();
+    let unknown = format!("{}0", kept["arn"].as_str().unwrap());
+    kept["arn"] = json!(unknown);
+    kept["is_complete"] = json!(false);
+    std::fs::write(&saved, kept.to_string()).unwrap();
+    let gone = case.route("bulk", &[]).exits(1);
+    gone.says(&format!("DynamoDB does not know the operation {unknown}"));
+    gone.says("the operation was begun in the AWS account 000000000000, in the region ");
+    gone.says("DynamoDB does not keep it any more");
+    let help = "was the table deleted meanwhile";
+    assert!(!gone.stderr.contains(help), "{}", gone.stderr);
+    assert!(saved.is_file());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn rejects_of_a_run_take_the_place_of_those_before_and_of_nothing_else() {
     let Some(case) = with_table("bulk-again", 20).await else {

@@ -159,6 +159,9 @@ impl<'r> Operation<'r> {
     /// Why it cannot be looked at: the credentials may be of another account than those that began it.
     fn unseen(&self, error: TargetError) -> Failure {
         use TargetErrorKind::{AccessDenied, Other, Refused, TableMissing};
+        if error.code.ends_with("NotFoundException") {
+            return self.gone(&error);
+        }
         let is_answer = matches!(error.kind, AccessDenied | Other | Refused | TableMissing);
         let failure = Failure::from(error);
         let Some(account) = account_of(&self.arn).filter(|_| is_answer) else {
@@ -168,6 +171,22 @@ impl<'r> Operation<'r> {
         failure.with_help(format!(
             "the operation was begun in the AWS account {account}: start the same command again with credentials of that account{}",
             help.unwrap_or_default()
+        ))
+    }
+
+    /// Why it cannot be looked at where DynamoDB knows of none.
+    fn gone(&self, error: &TargetError) -> Failure {
+        let message = format!("DynamoDB does not know the operation {}", self.arn);
+        let place = account_of(&self.arn).zip(self.arn.split(':').nth(3));
+        let elsewhere = place.map_or_else(String::new, |(account, region)| {
+            format!(
+                "the operation was begun in the AWS account {account}, in the region {region}: start the same command again with credentials of that account, for that region; "
+            )
+        });
+        let failure = Failure::failed(message).with_code("route");
+        failure.with_cause(error).with_help(format!(
+            "{elsewhere}if it ended long ago, DynamoDB does not keep it any more: compare the table with the source by `dynafold verify`, and delete `{}` before another load",
+            self.open.job.saved.display()
         ))
     }
 
