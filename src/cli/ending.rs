@@ -43,7 +43,11 @@ pub(in crate::cli) fn ended(
         }
         load::Outcome::Failed(failure) => {
             // Nothing of a table that is gone is done.
-            let is_gone = matches!(&*failure, load::Failure::Target(error) if error.kind == TargetErrorKind::TableMissing);
+            let is_gone = match &*failure {
+                load::Failure::Target(error) => error.kind == TargetErrorKind::TableMissing,
+                load::Failure::TableReplaced { .. } => true,
+                _ => false,
+            };
             let mut failure = Failure::from(failure);
             if resumable && !is_gone {
                 output.note(AGAIN);

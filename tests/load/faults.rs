@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use dynafold::load::{LimitedBy, LoadOptions, Outcome, Report};
+use dynafold::load::{
+    Cancel, LimitedBy, Load, LoadOptions, NoProgress, Outcome, ReadyTable, Report, begin,
+};
+use dynafold::mapping::template::Context;
 use dynafold::retry::Policy;
 use dynafold::target::ErrorClass;
 use proptest::prelude::*;
@@ -246,6 +249,40 @@ async fn a_load_that_cannot_be_finished_counts_nothing_as_written() {
     let report = load_users(source(50), &Arc::new(target)).await;
     assert!(matches!(report.outcome, Outcome::Failed(_)));
     assert_eq!((report.total.written, report.total.unwritten), (0, 50));
+}
+
+#[tokio::test]
+async fn a_load_whose_table_is_another_at_the_end_counts_nothing_as_written() {
+    for (now, written) in [(Some("own"), 50), (Some("another"), 0), (None, 0)] {
+        let folder = tempdir().unwrap();
+        let mut target = FakeTarget::willing();
+        target.table_id = now.map(str::to_owned);
+        let begun = begin(Load {
+            source: Some(Box::new(source(50))),
+            begun: false,
+            state: None,
+            target: Arc::new(target),
+            model: Arc::new(users()),
+            context: Context::default(),
+            options: options(folder.path(), Some(0)),
+            cancel: Cancel::default(),
+            progress: Arc::new(NoProgress),
+        });
+        let ready = ReadyTable {
+            table_id: Some("own".to_owned()),
+            ..ReadyTable::default()
+        };
+        let report = begun.await.run(ready).await;
+        assert!(report.balanced, "{report:#?}");
+        let total = &report.total;
+        assert_eq!((total.written, total.unwritten), (written, 50 - written));
+        let code = match &report.outcome {
+            Outcome::Failed(failure) => failure.code(),
+            _ => "none",
+        };
+        let expected = if written > 0 { "none" } else { "table" };
+        assert_eq!(code, expected, "{report:#?}");
+    }
 }
 
 /// Faults that pass, by the number of the request.

@@ -159,6 +159,8 @@ pub(crate) struct FakeTarget {
     pub(crate) starts: AtomicUsize,
     pub(crate) finishes: AtomicUsize,
     pub(crate) finish_fails: bool,
+    /// The id of the table that there is, if there is one.
+    pub(crate) table_id: Option<String>,
     /// Items that were put alone.
     pub(crate) alone: AtomicUsize,
     pub(crate) limit: BatchLimit,
@@ -175,6 +177,7 @@ impl FakeTarget {
             starts: AtomicUsize::new(0),
             finishes: AtomicUsize::new(0),
             finish_fails: false,
+            table_id: None,
             alone: AtomicUsize::new(0),
             limit: BatchLimit::BATCH_WRITE,
             script: Mutex::new(Box::new(script)),
@@ -245,7 +248,14 @@ impl Target for FakeTarget {
         self.limit
     }
     async fn describe(&self, _: &str) -> Result<Option<TableDescription>, TargetError> {
-        Ok(None)
+        Ok(self.table_id.clone().map(|id| TableDescription {
+            status: "ACTIVE".to_owned(),
+            table: dynafold_testing::model::users().table,
+            unready_indexes: Vec::new(),
+            ttl_known: true,
+            id: Some(id),
+            item_count: None,
+        }))
     }
     async fn create(&self, _: &Table) -> Result<Vec<Difference>, TargetError> {
         Ok(Vec::new())

@@ -66,6 +66,14 @@ pub enum Failure {
     /// When items cannot be told apart, so that none of them may be deleted.
     #[error(transparent)]
     Unowned(#[from] Indistinguishable),
+    /// When the table at the end of a run is not the one that it began with.
+    #[error(
+        "the table `{table}` was deleted, or deleted and created again, while it was loaded: none of the items is known to be there"
+    )]
+    TableReplaced {
+        /// The table's name.
+        table: String,
+    },
     /// When chunks of a plan have no result.
     #[error("{missing} of {} have no result", counted(*of, "chunk"))]
     MissingChunks {
@@ -80,7 +88,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A stable code, as reports have it: `source`, `rejects-file`, `internal`, or the target's error code.
+    /// A stable code, as reports have it: `source`, `table`, `rejects-file`, `internal`, or the target's error code.
     pub fn code(&self) -> &str {
         match self {
             Self::Source(SourceError::SnapshotGone { .. }) => "snapshot",
@@ -93,6 +101,7 @@ impl Failure {
             Self::Scratch(_) => "scratch",
             Self::Items(_) => "items",
             Self::Unowned(_) => "unowned",
+            Self::TableReplaced { .. } => "table",
             Self::MissingChunks { .. } => "missing-chunks",
             Self::Internal(_) => "internal",
         }
@@ -114,6 +123,9 @@ impl Failure {
             Self::Items(_) => return None,
             Self::Unowned(_) => {
                 "give the table a `type_attribute`, or begin the keys of each item type with a text of its own"
+            }
+            Self::TableReplaced { .. } => {
+                "did another load with --replace run at the same time? Start over with --fresh, when nobody else changes the table"
             }
             Self::MissingChunks { .. } => {
                 "load their lines of the plan with `dynafold work`, and finish again with all results"

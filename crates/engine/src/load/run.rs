@@ -15,6 +15,7 @@ use super::books::{Books, RowCounts, ttl_remarks};
 use super::claims::{SourceStates, claims, subject};
 use super::differ::deletes_expired;
 use super::ending::EndReason;
+use super::failure::Failure;
 use super::handed::KeyFile;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
 use super::ledger::{ClosedLedger, Ledger};
@@ -26,6 +27,7 @@ use super::report::{
 };
 use super::start::{BegunLoad, ReadyTable, RunSetup, begin};
 use super::state::{PruneSelection, State};
+use super::table::table_id;
 use super::ticket::Ticket;
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
@@ -220,12 +222,16 @@ async fn load_and_report(begun: BegunLoad) -> EndedLoad {
             .record_refusal(&run.delivery.halt, refused);
     }
     if let Some(setting) = setting {
+        let id = setting.ready.table_id.clone();
         run.keys.overwritten = run.load(setting).await;
         run.delivery.progress.step(RunStep::Finishing);
         if let Err(error) = run.load.target.finish().await {
             // Nothing that it took is known to be there.
             run.disowned = true;
             run.delivery.halt.set(error);
+        }
+        if let Some(id) = id.filter(|_| !run.delivery.halt.is_set()) {
+            run.check_table(&id).await;
         }
     }
     run.end(at.elapsed())
@@ -250,7 +256,7 @@ struct Run {
     writers: usize,
     /// Whether the run came to its first row.
     begun: bool,
-    /// Whether the target could not end its load.
+    /// Whether the target could not end its load, or its table is another now.
     disowned: bool,
     keys: KeysReport,
     /// Whether an earlier attempt had done a part.
@@ -380,6 +386,20 @@ impl Run {
                 self.delivery.halt.set(why);
                 0
             }
+        }
+    }
+
+    /// Fails a run whose table is not the one of this id any more: what was written is gone with that.
+    async fn check_table(&mut self, id: &str) {
+        let table = &self.load.model.table.name;
+        match table_id(&*self.load.target, table).await {
+            Ok(now) if now.as_deref() == Some(id) => {}
+            Ok(_) => {
+                let table = table.clone();
+                self.disowned = true;
+                self.delivery.halt.set(Failure::TableReplaced { table });
+            }
+            Err(error) => self.delivery.halt.set(error),
         }
     }
 

@@ -150,6 +150,17 @@ pub async fn ensure_table(
     })
 }
 
+/// What tells a table from others that had its name, or will have it. `None` where there is none or it is being deleted, and
+/// where the target has no ids.
+pub(crate) async fn table_id(
+    target: &dyn Target,
+    name: &str,
+) -> Result<Option<String>, TargetError> {
+    let there = target.describe(name).await?;
+    let stays = there.filter(|there| there.status != "DELETING");
+    Ok(stays.and_then(|there| there.id))
+}
+
 /// A table that is there and fits the mapping, save that it may lack global indexes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundTable {

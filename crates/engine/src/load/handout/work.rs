@@ -22,6 +22,7 @@ use crate::load::handed::HandedChunk;
 use crate::load::report::{Outcome, Progress, Report};
 use crate::load::run::EndedLoad;
 use crate::load::start::begin;
+use crate::load::table::table_id;
 use crate::load::{Load, LoadOptions};
 
 /// What loads a chunk.
@@ -95,9 +96,9 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
             }
         },
     };
-    let table_id = match table_id(&*target, &job.model).await {
+    let table_id = match table_id(&*target, &job.model.table.name).await {
         Ok(id) => id,
-        Err(failure) => return WorkedChunk::failed(line, Some(FailedChunk::of(&failure))),
+        Err(error) => return WorkedChunk::failed(line, Some(FailedChunk::of(&error.into()))),
     };
     let attempt = ChunkAttempt {
         chunk: HandedChunk::new(
@@ -170,12 +171,6 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
         result: Some(ResultLine::of(line, outcome)),
         source,
     }
-}
-
-/// DynamoDB's id of the table, where there is one.
-async fn table_id(target: &dyn Target, model: &Model) -> Result<Option<String>, Failure> {
-    let there = target.describe(&model.table.name).await?;
-    Ok(there.and_then(|there| there.id))
 }
 
 /// Why a chunk is not loaded, where it is not; `None`: the caller has ended it.
@@ -270,8 +265,8 @@ struct ChunkAttempt {
 impl ChunkAttempt {
     /// Asks again which table it is that its items went into.
     async fn same_table(&self, target: &dyn Target) -> Result<(), FailedChunk> {
-        let found = table_id(target, &self.model).await;
-        if found.map_err(|failure| FailedChunk::of(&failure))? == self.table_id {
+        let found = table_id(target, &self.model.table.name).await;
+        if found.map_err(|error| FailedChunk::of(&error.into()))? == self.table_id {
             return Ok(());
         }
         Err(FailedChunk {
