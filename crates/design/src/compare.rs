@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::facts::{Facts, cascading, rows};
+use crate::facts::{Facts, cascading, leads_to, rows, rows_of};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
@@ -699,14 +699,11 @@ impl<'d> Priced<'d> {
         items.fold(0.0, |sum, units| sum + units)
     }
 
-    /// The items of an item type that belong to one row of another table: one for a child, for a parent the mean number.
+    /// The items of an item type that belong to one row of another table.
     fn of_row(&self, item: &ItemType, scan: &Scan, table: &Table) -> f64 {
-        let own = self.table_of(&scan.from);
-        let is_child = |own: &Table| leads_to(table, own);
-        if own.is_some_and(is_child) {
-            1.0
-        } else {
-            (self.items(item) / rows(table)).max(1.0)
+        match self.table_of(&scan.from) {
+            Some(own) => rows_of(own, table),
+            None => (self.items(item) / rows(table)).max(1.0),
         }
     }
 
@@ -1081,12 +1078,6 @@ impl AskedKey<'_> {
     fn filters(&self, path: &Path) -> bool {
         self.filtered.contains(&path.column)
     }
-}
-
-/// Whether a table has a foreign key to another.
-fn leads_to(table: &Table, other: &Table) -> bool {
-    let mut keys = table.foreign_keys.iter();
-    keys.any(|key| key.references == other.name)
 }
 
 /// Whether a value is a column of the scan's own table.

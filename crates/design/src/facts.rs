@@ -30,6 +30,22 @@ pub(crate) fn rows(table: &Table) -> f64 {
     table.estimated_rows.map_or(ROWS, float).max(1.0)
 }
 
+/// Whether a table has a foreign key to another.
+pub(crate) fn leads_to(table: &Table, other: &Table) -> bool {
+    let mut keys = table.foreign_keys.iter();
+    keys.any(|key| key.references == other.name)
+}
+
+/// About how many rows of a table belong to one row of another: one if the other row leads to it, else the mean number, at least
+/// one.
+pub(crate) fn rows_of(table: &Table, other: &Table) -> f64 {
+    if leads_to(other, table) {
+        1.0
+    } else {
+        (rows(table) / rows(other)).max(1.0)
+    }
+}
+
 /// The other tables whose rows go with a row of this one by ON DELETE CASCADE, each with their mean number.
 pub(crate) fn cascading<'c>(
     catalog: &'c Catalog,

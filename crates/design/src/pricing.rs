@@ -229,7 +229,7 @@ impl Pricing<'_> {
             ) else {
                 continue;
             };
-            let items = (facts::rows(table) / facts::rows(parent)).max(1.0);
+            let items = facts::rows_of(table, parent);
             cost += self.usd_writes(rate * items * self.write_units(table));
         }
         cost

@@ -13,7 +13,7 @@ use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamil
 use dynafold_sql::WriteKind;
 
 use crate::ask::{Ask, Equal, When, ignores_case};
-use crate::facts::{cascading, rows, significant};
+use crate::facts::{cascading, rows, rows_of, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -846,7 +846,7 @@ fn copied<'c>(
     parent: &Table,
     path: &Path,
 ) -> String {
-    let mean = (rows(table) / rows(parent)).max(1.0);
+    let mean = rows_of(table, parent);
     let name = &table.name.name;
     let mut said = if mean > 1.0 {
         format!("about {} items of {name}", about(mean))
