@@ -1,4 +1,4 @@
-//! Which partition keys the declared rates fall on. Known where all rows were read.
+//! The partition keys that the declared rates load most. Known only if all rows were read.
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, rounded, text_if};
@@ -8,17 +8,17 @@ use super::pattern_names;
 use crate::phrases::units;
 use crate::tree::{DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain, prose};
 
-/// Hot keys of a place that are named.
-const NAMED: usize = 5;
-/// A key is named from this share of a place's write units on.
+/// The most keys that are named for one place.
+const MAX_NAMED: usize = 5;
+/// The smallest share of a place's write units that makes a key hot.
 pub(super) const HOT_SHARE: f64 = 0.01;
 
-/// How partition keys are called in all of the document.
+/// The names of partition keys, the same in the whole document.
 #[derive(Debug)]
 pub(super) enum KeyNames {
-    /// By themselves.
+    /// Each key is its own name.
     Shown,
-    /// By numbers, in this order: they must not be shown.
+    /// Keys that must not be shown. The first of them is `key 1`.
     Numbered(Vec<String>),
 }
 
@@ -27,13 +27,11 @@ impl KeyNames {
         if names_keys {
             return Self::Shown;
         }
-        let written = places.iter().flat_map(written);
-        let read = places.iter().flat_map(read);
-        let named = written.map(|(key, _)| key);
-        let named = named.chain(read.map(|key| &key.key));
-        let hot = places.iter().flat_map(hot);
+        let written = places.iter().flat_map(most_written).map(|(key, _)| key);
+        let read = places.iter().flat_map(most_read).map(|read| &read.key);
+        let hot = places.iter().flat_map(hot).map(|hot| &hot.key);
         let mut keys = Vec::new();
-        for key in named.chain(hot.map(|key| &key.key)) {
+        for key in written.chain(read).chain(hot) {
             if !keys.contains(key) {
                 keys.push(key.clone());
             }
@@ -60,22 +58,22 @@ impl KeyNames {
     }
 }
 
-/// The keys of a place that are written most, with their units a second.
-fn written(place: &PlaceForecast) -> impl Iterator<Item = &(String, f64)> {
+/// The keys of a place that are written most, with their write units a second.
+fn most_written(place: &PlaceForecast) -> impl Iterator<Item = &(String, f64)> {
     let keys = place.rated.iter().flat_map(|rated| &rated.keys);
-    keys.filter(|(_, rate)| *rate > 0.0).take(NAMED)
+    keys.filter(|(_, rate)| *rate > 0.0).take(MAX_NAMED)
 }
 
-/// The keys of a place that are read most.
-fn read(place: &PlaceForecast) -> impl Iterator<Item = &ReadKey> {
+fn most_read(place: &PlaceForecast) -> impl Iterator<Item = &ReadKey> {
     let keys = place.reads.iter().flat_map(|reads| &reads.keys);
-    keys.take(NAMED)
+    keys.take(MAX_NAMED)
 }
 
 /// The keys that take a large share of a place's write units.
 pub(super) fn hot(place: &PlaceForecast) -> impl Iterator<Item = &HotKey> {
     let keys = place.hottest.iter().flat_map(|hottest| &hottest.keys);
-    keys.take(NAMED).take_while(|key| key.share >= HOT_SHARE)
+    keys.take(MAX_NAMED)
+        .take_while(|key| key.share >= HOT_SHARE)
 }
 
 /// The partition keys that are written and read most. `places`: of all rows; `None` where not all were read.
@@ -102,7 +100,7 @@ fn writes(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
                 Vec::new(),
             ]));
         }
-        for (key, rate) in written(place) {
+        for (key, rate) in most_written(place) {
             rows.push(DocRow::new(vec![
                 vec![code(&place.name)],
                 names.cell(key),
@@ -119,7 +117,7 @@ fn writes(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
         rows,
     );
     let note = format!(
-        "Each write counts as that of an item of its type taken at random.{}",
+        "Each write is counted as a write of a random item of its type.{}",
         approximate(error)
     );
     vec![DocBlock::Table(table), DocBlock::note(note)]
@@ -132,7 +130,7 @@ fn reads(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
     for place in places {
         let Some(reads) = &place.reads else { continue };
         error = error.max(reads.error);
-        for key in read(place) {
+        for key in most_read(place) {
             is_over |= key.units_per_second > PARTITION_READS;
             rows.push(DocRow::new(vec![
                 vec![code(&place.name)],
@@ -156,18 +154,18 @@ fn reads(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
         rows,
     );
     let mut note = format!(
-        "Each call counts as one for the partition key of an item that the pattern finds, taken at random.{}",
+        "Each call is counted at the partition key of a random item that the pattern finds.{}",
         approximate(error)
     );
     if is_over {
         note.push_str(&format!(
-            " Where a partition cannot answer so much: {HOT_READS_HELP}."
+            " If a partition cannot answer that many reads: {HOT_READS_HELP}."
         ));
     }
     vec![DocBlock::Table(table), DocBlock::note(note)]
 }
 
-/// Units a second, and whether a partition takes so many.
+/// Units a second, with a remark if they are more than a partition takes, `most`.
 fn rated_cell(rate: f64, most: f64) -> TextLine {
     let mut cell = vec![plain(units(rate))];
     if rate > most {
@@ -178,7 +176,7 @@ fn rated_cell(rate: f64, most: f64) -> TextLine {
     cell
 }
 
-/// The access patterns that read a key, those that read most first.
+/// The access patterns that read a key, the one that reads most first.
 fn by_patterns(key: &ReadKey) -> TextLine {
     let mut patterns: Vec<(&String, &f64)> = key.patterns.iter().collect();
     patterns.sort_by(|one, other| other.1.total_cmp(one.1));

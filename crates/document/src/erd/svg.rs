@@ -8,13 +8,13 @@ use super::card::{Card, CardRow, HEAD, ROW, SIDE, more, short_type};
 use super::layout::{MARK, PlacedBox};
 use super::{COLORS, Drawing, Edge, TableDetail};
 
-/// The widest label of a line; longer ones are cut.
+/// The most pixels that the label of a line takes; a longer one is cut.
 pub(super) const LABEL_ROOM: i32 = 84;
 
-/// From a box to the middle of the circle for "or none" on a line.
-const CIRCLE: i32 = 12;
+/// Pixels from a box to the centre of the circle on a line that means "or none".
+const CIRCLE_DISTANCE: i32 = 12;
 
-/// Free space around the drawing.
+/// Free space around the drawing, in pixels.
 const MARGIN: i32 = 8;
 
 const STYLE: &str = include_str!("erd.css");
@@ -41,17 +41,17 @@ pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
             @if is_empty { text x="0" y="20" class="erd-name" { "No table to draw" } "\n" }
             @for (line, route) in edges { (edge(drawing, line, route)) }
             @for (at, (card, place)) in tables {
-                (table(card, *place, &summary(drawing, card, at)))
+                (table(card, *place, &aria_label(drawing, card, at)))
             }
         }
     };
-    let sign = |c: char| match c {
+    let xml_char = |c: char| match c {
         '\t' => ' ',
-        // What XML cannot hold.
+        // XML does not allow these.
         c if c != '\n' && (c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) => '\u{fffd}',
         c => c,
     };
-    svg.into_string().chars().map(sign).collect::<String>() + "\n"
+    svg.into_string().chars().map(xml_char).collect::<String>() + "\n"
 }
 
 /// The drawing in words, for those who cannot see it.
@@ -70,27 +70,26 @@ fn description(drawing: &Drawing) -> String {
 }
 
 fn sentence(drawing: &Drawing, edge: &Edge) -> String {
-    let name = |at: usize| name(drawing, at);
-    let many = if edge.unique {
-        "at most one"
+    let parent = display_name(drawing, edge.parent);
+    let rows = if edge.unique {
+        "at most one row"
     } else {
-        "any number"
+        "any number of rows"
     };
-    let optional = if edge.optional { ", or to nothing" } else { "" };
+    let optional = if edge.optional { " or to nothing" } else { "" };
     format!(
-        "{} ({}) refers to {} ({}){optional}: {many} for each",
-        name(edge.child),
+        "{} ({}) refers to {parent} ({}){optional}; {rows} per row of {parent}",
+        display_name(drawing, edge.child),
         edge.key.columns.join(", "),
-        name(edge.parent),
         edge.key.referenced_columns.join(", "),
     )
 }
 
-fn name<'d>(drawing: &'d Drawing, at: usize) -> &'d str {
+fn display_name<'d>(drawing: &'d Drawing, at: usize) -> &'d str {
     drawing.cards.get(at).map_or("", |card| &card.name)
 }
 
-fn full_name(drawing: &Drawing, at: usize) -> String {
+fn qualified_name(drawing: &Drawing, at: usize) -> String {
     let card = drawing.cards.get(at);
     card.map_or(String::new(), |card| card.table.name.to_string())
 }
@@ -107,31 +106,34 @@ fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
             1
         }
     };
-    let leaves = direction(start, route.get(1));
-    let arrives = direction(end, route.iter().rev().nth(1));
-    let ends = child_end(start, leaves, edge.unique) + &parent_end(end, arrives, edge.optional);
-    let anchor = if leaves < 0 { "end" } else { "start" };
+    let start_direction = direction(start, route.get(1));
+    let end_direction = direction(end, route.iter().rev().nth(1));
+    let ends = child_end(start, start_direction, edge.unique)
+        + &parent_end(end, end_direction, edge.optional);
+    let anchor = if start_direction < 0 { "end" } else { "start" };
     html! {
-        g.erd-edge data-from=(full_name(drawing, edge.child)) data-to=(full_name(drawing, edge.parent))
+        g.erd-edge data-from=(qualified_name(drawing, edge.child)) data-to=(qualified_name(drawing, edge.parent))
             data-columns=(edge.key.columns.join(", ")) {
             title { (sentence(drawing, edge)) }
             path class="erd-line" d=(path(route)) {}
             path class="erd-end" d=(ends) {}
-            circle class="erd-none" cx=(start.0 + leaves * CIRCLE) cy=(start.1) r="3" {}
-            @if edge.optional { circle class="erd-none" cx=(end.0 + arrives * CIRCLE) cy=(end.1) r="3" {} }
-            text.erd-label x=(start.0 + leaves * MARK) y=(start.1 - 3) text-anchor=(anchor) { (edge.label) }
+            circle class="erd-none" cx=(start.0 + start_direction * CIRCLE_DISTANCE) cy=(start.1) r="3" {}
+            @if edge.optional {
+                circle class="erd-none" cx=(end.0 + end_direction * CIRCLE_DISTANCE) cy=(end.1) r="3" {}
+            }
+            text.erd-label x=(start.0 + start_direction * MARK) y=(start.1 - 3) text-anchor=(anchor) { (edge.label) }
         }
         "\n"
     }
 }
 
-/// The group's label says what the lines show. The head is an element of its own, so that the page can make
-/// a button of it whose name is what it shows.
-fn table(card: &Card, place: PlacedBox, summary: &str) -> Markup {
-    let (wide, high) = (place.width, card.height);
+/// `aria_label` is what a screen reader says of the table. The head is an element of its own: the page's script makes it
+/// a button, which is named by the text in it.
+fn table(card: &Card, place: PlacedBox, aria_label: &str) -> Markup {
+    let (width, height) = (place.width, card.height);
     let title = (card.title != card.name).then_some(card.name.as_str());
     let tops = (0..).map(|row| HEAD + row * ROW);
-    let below = card.rows.iter().fold(HEAD, |top, _| top + ROW);
+    let rows_end = card.rows.iter().fold(HEAD, |top, _| top + ROW);
     let folded = card.folded.join(", ");
     let class = match card.detail {
         TableDetail::Dimmed => "erd-table erd-dimmed".to_owned(),
@@ -140,23 +142,23 @@ fn table(card: &Card, place: PlacedBox, summary: &str) -> Markup {
     };
     html! {
         g class=(class) data-table=(card.table.name.to_string()) role="group"
-            aria-label=(summary) transform={ "translate(" (place.x) " " (place.y) ")" } {
-            rect class="erd-box" width=(wide) height=(high) rx="4" {}
+            aria-label=(aria_label) transform={ "translate(" (place.x) " " (place.y) ")" } {
+            rect class="erd-box" width=(width) height=(height) rx="4" {}
             g.erd-grip {
-                path class="erd-head" d={ "M0 " (HEAD) "V4a4 4 0 0 1 4-4H" (wide - 4) "a4 4 0 0 1 4 4V" (HEAD) "z" } {}
-                (words("erd-name", SIDE, 15, &card.title, title))
+                path class="erd-head" d={ "M0 " (HEAD) "V4a4 4 0 0 1 4-4H" (width - 4) "a4 4 0 0 1 4 4V" (HEAD) "z" } {}
+                (text_element("erd-name", SIDE, 15, &card.title, title))
             }
-            @if !card.kind.is_empty() { (words("erd-kind", wide - SIDE, 15, card.kind, None)) }
-            @for (line, top) in card.rows.iter().zip(tops) { (row(card, line, top, wide)) }
+            @if !card.kind.is_empty() { (text_element("erd-kind", width - SIDE, 15, card.kind, None)) }
+            @for (line, top) in card.rows.iter().zip(tops) { (row(card, line, top, width)) }
             @if !card.folded.is_empty() {
-                (words("erd-more", SIDE + card.keys_width, below + 12, &more(card.folded.len()), Some(&folded)))
+                (text_element("erd-more", SIDE + card.keys_width, rows_end + 12, &more(card.folded.len()), Some(&folded)))
             }
         }
         "\n"
     }
 }
 
-fn row(card: &Card, row: &CardRow, top: i32, wide: i32) -> Markup {
+fn row(card: &Card, row: &CardRow, top: i32, width: i32) -> Markup {
     let y = top + 12;
     let key = if row.keys.starts_with("PK") {
         "erd-key erd-primary"
@@ -169,18 +171,18 @@ fn row(card: &Card, row: &CardRow, top: i32, wide: i32) -> Markup {
     } else {
         "erd-column"
     };
-    let name = (row.name != column.name).then_some(column.name.as_str());
-    let is_cut = row.data_type != short_type(&column.declared);
-    let declared = is_cut.then_some(column.declared.as_str());
+    let full_name = (row.name != column.name).then_some(column.name.as_str());
+    let is_type_cut = row.data_type != short_type(&column.declared);
+    let full_type = is_type_cut.then_some(column.declared.as_str());
     html! {
-        @if !row.keys.is_empty() { (words(key, SIDE, y, &row.keys, None)) }
-        (words(class, SIDE + card.keys_width, y, &row.name, name))
-        (words("erd-type", wide - SIDE, y, &row.data_type, declared))
+        @if !row.keys.is_empty() { (text_element(key, SIDE, y, &row.keys, None)) }
+        (text_element(class, SIDE + card.keys_width, y, &row.name, full_name))
+        (text_element("erd-type", width - SIDE, y, &row.data_type, full_type))
     }
 }
 
-/// A piece of text, with its full form as title where it was cut.
-fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup {
+/// A text element; its title is `full`, the text before it was cut.
+fn text_element(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup {
     html! {
         text class=(class) x=(x) y=(y) {
             @if let Some(full) = full { title { (full) } }
@@ -189,12 +191,12 @@ fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup 
     }
 }
 
-/// What a screen reader says of a table; `at` is its place among the cards.
-fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
+/// What a screen reader says of a table; `at` is its index among the cards.
+fn aria_label(drawing: &Drawing, card: &Card, at: usize) -> String {
     let others = |own_and_other: fn(&Edge) -> (usize, usize)| {
         let ends = drawing.edges.iter().map(own_and_other);
         let others = ends.filter(|(own, _)| *own == at);
-        each_once(others.map(|(_, other)| name(drawing, other))).join(", ")
+        each_once(others.map(|(_, other)| display_name(drawing, other))).join(", ")
     };
     let columns = counted(card.rows.len() + card.folded.len(), "column");
     let what = if card.kind.is_empty() {
@@ -203,12 +205,12 @@ fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
         card.kind
     };
     let mut text = format!("{what} {}, {columns}", card.name);
-    for (names, words) in [
+    for (names, relation) in [
         (others(|edge| (edge.child, edge.parent)), "refers to"),
         (others(|edge| (edge.parent, edge.child)), "referred to by"),
     ] {
         if !names.is_empty() {
-            text.push_str(&format!(", {words} {names}"));
+            text.push_str(&format!(", {relation} {names}"));
         }
     }
     text
@@ -216,10 +218,11 @@ fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
 
 // Lines and their ends, as path data of SVG.
 
-/// How far a line's corners are rounded.
-const ROUND: i32 = 5;
+/// The most pixels of a line that the rounding of a corner takes on each side.
+const CORNER_RADIUS: i32 = 5;
 
-/// A crow's foot, or a bar where there is at most one. `direction`: -1 to the left, 1 to the right.
+/// A line's mark at the child: a crow's foot for any number of rows, a bar for at most one. `direction`: -1 to the
+/// left, 1 to the right.
 fn child_end((x, y): (i32, i32), direction: i32, unique: bool) -> String {
     if unique {
         let bar = x + direction * 6;
@@ -229,17 +232,18 @@ fn child_end((x, y): (i32, i32), direction: i32, unique: bool) -> String {
     format!("M{x} {}L{tip} {y}L{x} {}", y - 5, y + 5)
 }
 
-/// Two bars for exactly one; one where there may be none, whose circle is drawn apart.
+/// A line's mark at the parent: two bars for exactly one row, one bar where there may be none. [`edge`] draws the circle
+/// that means none.
 fn parent_end((x, y): (i32, i32), direction: i32, optional: bool) -> String {
     let bar = |at: i32| format!("M{} {}v8", x + direction * at, y - 4);
     if optional { bar(6) } else { bar(5) + &bar(8) }
 }
 
-/// A line along its corners, which are rounded as far as there is room.
+/// A line with rounded corners; the rounding takes at most half of the way to the next corner.
 fn path(route: &[(i32, i32)]) -> String {
     let mut corners: Vec<(i32, i32)> = Vec::new();
     for &corner in route {
-        // A corner on a straight line is none.
+        // A point on a straight line is not a corner.
         while let [.., a, b] = corners.as_slice()
             && ((a.0 == b.0 && b.0 == corner.0) || (a.1 == b.1 && b.1 == corner.1))
         {
@@ -256,7 +260,7 @@ fn path(route: &[(i32, i32)]) -> String {
             (None, _) => out.push_str(&format!("M{x} {y}")),
             (Some(_), None) => out.push_str(&format!("L{x} {y}")),
             (Some(&before), Some(&after)) => {
-                let (from, to) = (rounding((x, y), before), rounding((x, y), after));
+                let (from, to) = (rounding_end((x, y), before), rounding_end((x, y), after));
                 out.push_str(&format!("L{} {}Q{x} {y} {} {}", from.0, from.1, to.0, to.1));
             }
         }
@@ -264,11 +268,11 @@ fn path(route: &[(i32, i32)]) -> String {
     out
 }
 
-/// The point on the way to another corner where the rounding ends.
-fn rounding((x, y): (i32, i32), to: (i32, i32)) -> (i32, i32) {
+/// The point on the way from a corner to another, `to`, where the rounding of the first ends.
+fn rounding_end((x, y): (i32, i32), to: (i32, i32)) -> (i32, i32) {
     let step = |from: i32, to: i32| {
         let half = (to - from) / 2;
-        from + half.clamp(-ROUND, ROUND)
+        from + half.clamp(-CORNER_RADIUS, CORNER_RADIUS)
     };
     (step(x, to.0), step(y, to.1))
 }

@@ -64,7 +64,7 @@ fn a_table_and_a_foreign_key_are_drawn() {
     "#);
     insta::assert_snapshot!(element(&svg, "<g class=\"erd-edge\" data-from=\"public.orders\""), @r#"
     <g class="erd-edge" data-from="public.orders" data-to="public.users" data-columns="user_id">
-    <title>orders (user_id) refers to users (id), or to nothing: any number for each</title>
+    <title>orders (user_id) refers to users (id) or to nothing; any number of rows per row of users</title>
     <path class="erd-line" d="M222 338L165 338Q160 338 160 333L160 297Q160 292 155 292L143 292"/>
     <path class="erd-end" d="M222 333L213 338L222 343M149 288v8"/>
     <circle class="erd-none" cx="210" cy="338" r="3"/>
@@ -193,9 +193,10 @@ fn a_unique_foreign_key_is_one_to_one_and_a_nullable_one_optional() {
         let start = format!("<g class=\"erd-edge\" data-from=\"public.{from}\"");
         element(&svg, &start)
     };
-    let profile = "profiles (user_id) refers to users (id): at most one for each";
+    let profile = "profiles (user_id) refers to users (id); at most one row per row of users";
     assert!(edge("profiles").contains(profile));
-    let order = "orders (user_id) refers to users (id), or to nothing: any number for each";
+    let order =
+        "orders (user_id) refers to users (id) or to nothing; any number of rows per row of users";
     assert!(edge("orders").contains(order));
     assert_eq!(edge("profiles").matches("erd-none").count(), 1);
     assert_eq!(edge("orders").matches("erd-none").count(), 2);
