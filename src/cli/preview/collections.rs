@@ -10,12 +10,11 @@ use crate::cli::output::OutputStreams;
 use crate::dynamodb::{Attribute, Item, Table, sort_order};
 use crate::preview::{ItemTypeSample, SampleItem};
 
-/// Columns that the value of an attribute takes at most.
-const WIDEST: usize = 40;
-/// Between two attributes.
+/// The most terminal columns that a name or value of an attribute takes.
+const MAX_ATTRIBUTE_WIDTH: usize = 40;
+/// Terminal columns between two attributes.
 const GAP: usize = 2;
-/// Between two columns.
-const RULE: &str = " │ ";
+const SEPARATOR: &str = " │ ";
 
 /// The items with one partition key value, in the order of their sort keys.
 type Collection<'s> = (&'s Attribute, Vec<(&'s ItemTypeSample, &'s SampleItem)>);
@@ -30,7 +29,7 @@ pub(super) fn table(
     let collections = collections(samples, table);
     let mut out = String::new();
     if !collections.is_empty() {
-        let layout = ColumnWidths::new(&collections, table, width);
+        let layout = Layout::new(&collections, table, width);
         out.push_str(&layout.draw(&collections, output));
         out.push('\n');
     }
@@ -57,7 +56,7 @@ pub(super) fn table(
     out
 }
 
-/// Groups items by partition key value, in the order in which the values are met.
+/// Groups items by partition key value, in the order in which each value first occurs.
 fn collections<'s>(samples: &'s [ItemTypeSample], table: &Table) -> Vec<Collection<'s>> {
     let keyed = samples.iter().flat_map(|sample| {
         let items = sample.items.iter();
@@ -74,8 +73,8 @@ fn collections<'s>(samples: &'s [ItemTypeSample], table: &Table) -> Vec<Collecti
     all
 }
 
-/// How wide the columns are.
-struct ColumnWidths<'t> {
+/// The widths of the three columns, in terminal columns.
+struct Layout<'t> {
     table: &'t Table,
     partition: usize,
     /// 0 without a sort key.
@@ -83,35 +82,36 @@ struct ColumnWidths<'t> {
     attributes: usize,
 }
 
-impl<'t> ColumnWidths<'t> {
+impl<'t> Layout<'t> {
     fn new(collections: &[Collection<'_>], table: &'t Table, width: usize) -> Self {
         let width = width.max(40);
         let widest = |texts: &mut dyn Iterator<Item = String>| {
             texts.map(|text| text.width()).max().unwrap_or(0)
         };
-        let partition = widest(
+        let partition_values = widest(
             &mut collections
                 .iter()
                 .flat_map(|(value, items)| [shown(Some(value)), summary(items)]),
         );
+        let key_content = partition_values.max(table.partition.name.width());
         let items = || collections.iter().flat_map(|(_, items)| items);
         let described = widest(&mut items().map(|(sample, item)| description(sample, item)));
-        let partition = partition.max(table.partition.name.width());
-        let fitting = |wide: usize, most: usize| wide.min(most).max(8);
-        let (partition, sort, rules) = match &table.sort {
-            None => (fitting(partition.max(described), width / 4), 0, 1),
+        let fitting = |content: usize, max: usize| content.min(max).max(8);
+        let (partition, sort, separators) = match &table.sort {
+            None => (fitting(key_content.max(described), width / 4), 0, 1),
             Some(key) => {
-                let sort = widest(&mut items().map(|(_, item)| shown(item.item.get(&key.name))));
-                let sort = sort.max(described).max(key.name.width());
-                (fitting(partition, width / 4), fitting(sort, width / 3), 2)
+                let values = widest(&mut items().map(|(_, item)| shown(item.item.get(&key.name))));
+                let content = values.max(described).max(key.name.width());
+                let sort = fitting(content, width / 3);
+                (fitting(key_content, width / 4), sort, 2)
             }
         };
-        let rules = RULE.width() * rules;
+        let used = partition + sort + SEPARATOR.width() * separators;
         Self {
             table,
             partition,
             sort,
-            attributes: width.saturating_sub(partition + sort + rules).max(12),
+            attributes: width.saturating_sub(used).max(12),
         }
     }
 
@@ -119,20 +119,21 @@ impl<'t> ColumnWidths<'t> {
         let mut out = String::new();
         let header = vec![self.table.partition.name.to_string()];
         let sort = self.table.sort.iter().map(|key| key.name.to_string());
-        self.rows(
+        self.push_lines(
             &mut out,
             &header,
             &sort.collect::<Vec<_>>(),
             &["attributes".to_owned()],
         );
         for (value, items) in collections {
-            out.push_str(&self.rule());
+            out.push_str(&self.horizontal_rule());
             let mut partition = wrapped(&shown(Some(value)), self.partition);
             if self.sort > 0 {
                 partition.push(summary(items));
             }
             for (sample, item) in items {
-                let mut own = std::mem::take(&mut partition);
+                // Only a collection's first item shows its partition key.
+                let mut partition_lines = std::mem::take(&mut partition);
                 let mut sort = Vec::new();
                 let described = fit(&description(sample, item), self.sort.max(self.partition));
                 match &self.table.sort {
@@ -140,18 +141,18 @@ impl<'t> ColumnWidths<'t> {
                         sort = wrapped(&shown(item.item.get(&key.name)), self.sort);
                         sort.push(fit(&described, self.sort));
                     }
-                    None => own.push(described),
+                    None => partition_lines.push(described),
                 }
-                let attributes = self.attributes(&item.item, output);
-                self.rows(&mut out, &own, &sort, &attributes);
+                let attributes = self.attribute_lines(&item.item, output);
+                self.push_lines(&mut out, &partition_lines, &sort, &attributes);
             }
         }
         out
     }
 
-    /// An item's attributes but the key, names above values, as many side by side as fit.
-    fn attributes(&self, item: &Item, output: &OutputStreams) -> Vec<String> {
-        let widest = WIDEST.min(self.attributes);
+    /// An item's attributes without the key, names above values, as many side by side as fit.
+    fn attribute_lines(&self, item: &Item, output: &OutputStreams) -> Vec<String> {
+        let max_width = MAX_ATTRIBUTE_WIDTH.min(self.attributes);
         let mut rows: Vec<(String, String)> = Vec::new();
         let mut used = 0;
         for (name, value) in &item.attributes {
@@ -159,21 +160,21 @@ impl<'t> ColumnWidths<'t> {
                 continue;
             }
             let (name, value) = (
-                fit(&one_line(name), widest),
-                fit(&shown(Some(value)), widest),
+                fit(&one_line(name), max_width),
+                fit(&shown(Some(value)), max_width),
             );
-            let wide = name.width().max(value.width());
+            let width = name.width().max(value.width());
             match rows.last_mut() {
-                Some((names, values)) if used + GAP + wide <= self.attributes => {
+                Some((names, values)) if used + GAP + width <= self.attributes => {
                     pad(names, used + GAP);
                     pad(values, used + GAP);
                     names.push_str(&name);
                     values.push_str(&value);
-                    used += GAP + wide;
+                    used += GAP + width;
                 }
                 _ => {
                     rows.push((name, value));
-                    used = wide;
+                    used = width;
                 }
             }
         }
@@ -184,26 +185,32 @@ impl<'t> ColumnWidths<'t> {
         lines.collect()
     }
 
-    /// Lines of the three columns side by side.
-    fn rows(&self, out: &mut String, partition: &[String], sort: &[String], rest: &[String]) {
-        let lines = partition.len().max(sort.len()).max(rest.len());
+    /// Appends the lines of the three columns, side by side.
+    fn push_lines(
+        &self,
+        out: &mut String,
+        partition: &[String],
+        sort: &[String],
+        attributes: &[String],
+    ) {
+        let lines = partition.len().max(sort.len()).max(attributes.len());
         let cell = |column: &[String], at: usize| column.get(at).cloned().unwrap_or_default();
         for at in 0..lines {
             let mut line = cell(partition, at);
             pad(&mut line, self.partition);
             if self.sort > 0 {
-                line.push_str(RULE);
+                line.push_str(SEPARATOR);
                 line.push_str(&cell(sort, at));
-                pad(&mut line, self.partition + RULE.width() + self.sort);
+                pad(&mut line, self.partition + SEPARATOR.width() + self.sort);
             }
-            line.push_str(RULE);
-            line.push_str(&cell(rest, at));
+            line.push_str(SEPARATOR);
+            line.push_str(&cell(attributes, at));
             out.push_str(line.trim_end());
             out.push('\n');
         }
     }
 
-    fn rule(&self) -> String {
+    fn horizontal_rule(&self) -> String {
         let mut line = "─".repeat(self.partition + 1);
         for column in [self.sort, self.attributes] {
             if column > 0 {
@@ -217,13 +224,13 @@ impl<'t> ColumnWidths<'t> {
     }
 }
 
-/// What an item collection comes to.
+/// The number of items in a collection, and their size.
 fn summary(items: &[(&ItemTypeSample, &SampleItem)]) -> String {
     let size: usize = items.iter().map(|(_, item)| item.size).sum();
     format!("{}, {}", counted(items.len(), "item"), bytes(size))
 }
 
-/// What an item is and measures.
+/// An item's type, size and write units.
 fn description(sample: &ItemTypeSample, item: &SampleItem) -> String {
     format!(
         "{}, {}, {}",
