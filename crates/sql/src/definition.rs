@@ -1,6 +1,8 @@
 //! Reads SQLite's stored CREATE TABLE and CREATE INDEX for what no pragma reports: generated columns, CHECKs, index
 //! expressions and conditions. Also reads the values that a CHECK allows, in any dialect.
 
+use std::collections::HashSet;
+
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     BinaryOperator, CheckConstraint, ColumnOption, Expr, Ident, Statement, TableConstraint,
@@ -12,9 +14,9 @@ use sqlparser::parser::Parser;
 use super::query::on_large_stack;
 use super::text::dialect;
 
-/// The generated columns of a table, each with its expression; none where the parser does not take the text.
+/// The generated columns of a table, each with its expression; none if `sql` cannot be parsed.
 pub fn generated_columns(sql: &str) -> Vec<(String, String)> {
-    let columns = read(sql, |statement| {
+    let columns = from_first_statement(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
             return None;
         };
@@ -33,10 +35,9 @@ pub fn generated_columns(sql: &str) -> Vec<(String, String)> {
     columns.unwrap_or_default()
 }
 
-/// The checks of a table, each with its name if it has one and its expression; `None` where the parser does not take the
-/// text.
+/// The checks of a table, each with its name, if it has one, and its expression; `None` if `sql` cannot be parsed.
 pub fn check_constraints(sql: &str) -> Option<Vec<(Option<String>, String)>> {
-    read(sql, |statement| {
+    from_first_statement(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
             return None;
         };
@@ -49,7 +50,8 @@ pub fn check_constraints(sql: &str) -> Option<Vec<(Option<String>, String)>> {
             ColumnOption::Check(check) => Some(named_check(option.name.as_ref(), check)),
             _ => None,
         });
-        let of_table = table.constraints.iter().filter_map(|one| match one {
+        let constraints = table.constraints.iter();
+        let of_table = constraints.filter_map(|constraint| match constraint {
             TableConstraint::Check(check) => Some(named_check(None, check)),
             _ => None,
         });
@@ -57,17 +59,17 @@ pub fn check_constraints(sql: &str) -> Option<Vec<(Option<String>, String)>> {
     })
 }
 
-/// The condition of a partial index; `None` without one, and where the parser does not take the text.
+/// The condition of a partial index; `None` if there is none or `sql` cannot be parsed.
 pub fn index_condition(sql: &str) -> Option<String> {
-    read(sql, |statement| match statement {
+    from_first_statement(sql, |statement| match statement {
         Statement::CreateIndex(index) => index.predicate.as_ref().map(ToString::to_string),
         _ => None,
     })
 }
 
-/// The terms of an index; none where the parser does not take the text.
+/// The terms of an index; none if `sql` cannot be parsed.
 pub fn index_terms(sql: &str) -> Vec<String> {
-    let terms = read(sql, |statement| match statement {
+    let terms = from_first_statement(sql, |statement| match statement {
         Statement::CreateIndex(index) => {
             Some(index.columns.iter().map(ToString::to_string).collect())
         }
@@ -107,10 +109,10 @@ fn allowed_values_of(expression: &Expr) -> Option<(String, Vec<String>)> {
         Expr::BinaryOp { left, op, right } => match op {
             BinaryOperator::Eq => Some((column(left)?, vec![constant(right)?])),
             BinaryOperator::Or => {
-                let ((name, mut all), (other, more)) =
-                    (allowed_values_of(left)?, allowed_values_of(right)?);
-                all.extend(more);
-                (name == other).then(|| (name, distinct(all)))
+                let (name, mut values) = allowed_values_of(left)?;
+                let (other_name, other_values) = allowed_values_of(right)?;
+                values.extend(other_values);
+                (name == other_name).then(|| (name, distinct(values)))
             }
             BinaryOperator::And => {
                 let both = [allowed_values_of(left), allowed_values_of(right)]
@@ -142,17 +144,13 @@ fn column(expression: &Expr) -> Option<String> {
 }
 
 fn constants(list: &[Expr]) -> Option<Vec<String>> {
-    let all: Option<Vec<String>> = list.iter().map(constant).collect();
-    all.map(distinct)
+    let values: Option<Vec<String>> = list.iter().map(constant).collect();
+    values.map(distinct)
 }
 
 fn distinct(mut values: Vec<String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    values.retain(|value| {
-        let is_new = !seen.contains(value);
-        seen.push(value.clone());
-        is_new
-    });
+    let mut seen = HashSet::new();
+    values.retain(|value| seen.insert(value.clone()));
     values
 }
 
@@ -167,7 +165,7 @@ fn constant(expression: &Expr) -> Option<String> {
     }
 }
 
-/// A literal without its quotes; `None` for NULL and for what stands for a value.
+/// A literal without its quotes; `None` for NULL and for a parameter.
 pub(super) fn literal_text(literal: &Value) -> Option<String> {
     match literal {
         Value::Number(number, _) => Some(number.clone()),
@@ -176,7 +174,11 @@ pub(super) fn literal_text(literal: &Value) -> Option<String> {
     }
 }
 
-fn read<T: Send + 'static>(sql: &str, extract: fn(&Statement) -> Option<T>) -> Option<T> {
+/// What `extract` finds in the first statement of `sql`, in SQLite's dialect.
+fn from_first_statement<T: Send + 'static>(
+    sql: &str,
+    extract: fn(&Statement) -> Option<T>,
+) -> Option<T> {
     let sql = sql.to_owned();
     let extracted = on_large_stack(move || {
         let statements = Parser::parse_sql(&SQLiteDialect {}, &sql).unwrap_or_default();
@@ -227,7 +229,7 @@ mod tests {
                 .map(|(column, values)| format!("{column}: {}", values.join(" ")))
         };
         let expected = |text: &str| Some(text.to_owned());
-        // As each product writes them.
+        // As each DBMS prints them.
         let postgres = |text: &str| shown(text, Dbms::Postgres);
         assert_eq!(
             postgres(
@@ -255,7 +257,7 @@ mod tests {
             shown("`a` in (-1,0,1)", Dbms::Mariadb),
             expected("a: -1 0 1")
         );
-        // What lists no values, or may take others.
+        // These list no values, or allow others too.
         for other in [
             "a > 3",
             "a NOT IN (1, 2)",
