@@ -1,4 +1,4 @@
-//! `dynafold query`: asks the table as one of the mapping's access patterns does.
+//! `dynafold query`: runs one of the mapping's access patterns against the table.
 
 mod arguments;
 pub(super) mod patterns;
@@ -24,8 +24,8 @@ use crate::target::{CallResult, Target, TargetError, TargetErrorKind, answer};
 use crate::value::Value;
 use patterns::QueryContext;
 
-/// The width of a table where there is no terminal.
-const COLUMNS: u16 = 100;
+/// The width where there is no terminal, in terminal columns.
+const DEFAULT_WIDTH: u16 = 100;
 
 pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outcome, Failure> {
     let (given, target) = (arguments.parameters()?, arguments.target()?);
@@ -50,11 +50,10 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
         ));
     };
     let target = target::open_loaded(&target).await?;
-    let answered = Answered::of(target.as_ref(), &query_context.table, &plan, &arguments).await?;
-    answered.print(&query_context.table, &pattern.name, &arguments, output)?;
+    let call = RepeatedCall::run(target.as_ref(), &query_context.table, &plan, &arguments).await?;
+    call.print(&query_context.table, &pattern.name, &arguments, output)?;
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
-    if answered.last.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text)
-    {
+    if call.last.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text) {
         output.note(
             "without the schema, parameters were used as plain text: with --catalog FILE or --source URL they are read by the types of their columns",
         );
@@ -62,8 +61,8 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     Ok(Outcome::Well)
 }
 
-/// A table that is not there may not have been loaded yet, and one that is there may be of another mapping.
-pub(super) fn refused(error: TargetError) -> Failure {
+/// The failure for an error of a call. It has help where the table may not be loaded yet, or be another mapping's.
+pub(super) fn call_failure(error: TargetError) -> Failure {
     let help = match error.kind {
         TargetErrorKind::TableMissing => {
             "`dynafold migrate` creates and fills the table; is this the right target, and does the index exist?"
@@ -108,20 +107,21 @@ fn values(
                 "use --catalog FILE with the output of `dynafold inspect --format json`, or --source URL",
             ));
         }
-        let usage = |error: crate::access::ParameterError| {
+        let usage_failure = |error: crate::access::ParameterError| {
             Failure::of(&error).into_usage().with_help(error.help())
         };
         match given.iter().find(|(name, _)| **name == *parameter.name) {
             Some((_, text)) => {
-                let value = read(parameter, text).map_err(usage)?;
-                if let (Value::Time(time), true) = (&value, may_be_date(text))
+                let value = read(parameter, text).map_err(usage_failure)?;
+                if let Value::Time(time) = &value
+                    && may_be_date(text)
                     && time.as_str() != text
                 {
                     output.note(&format!("`{}` is read as {time}", parameter.name));
                 }
                 values.push(value);
             }
-            None => match clock_default(parameter, context).map_err(usage)? {
+            None => match clock_default(parameter, context).map_err(usage_failure)? {
                 Some(value) => values.push(value),
                 None => missing.push(parameter),
             },
@@ -144,7 +144,7 @@ fn usage_help(pattern: &AccessPattern) -> String {
     format!("usage: {}", patterns::synopsis(pattern))
 }
 
-/// Whether a text is as long as a date, which is read as midnight if a time is expected.
+/// Whether a text has the length of a date. Where a time is expected, a date is read as its midnight.
 fn may_be_date(text: &str) -> bool {
     text.len() == "2026-01-31".len()
 }
@@ -194,8 +194,9 @@ fn print_plan(
     format: QueryFormat,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
-    let requests = plan.requests.iter();
-    let requests: Vec<(&str, Json)> = requests
+    let requests: Vec<(&str, Json)> = plan
+        .requests
+        .iter()
         .map(|request| request_value(request, &query_context.table.name))
         .collect();
     let request_json =
@@ -218,8 +219,8 @@ fn print_plan(
             output.json(&with_fetch(explained))
         }
         QueryFormat::Ndjson => {
-            let lines = requests.iter().map(request_json);
-            let lines = lines.map(|request| format!("{}\n", with_fetch(request)));
+            let explained = requests.iter().map(request_json).map(with_fetch);
+            let lines = explained.map(|request| format!("{request}\n"));
             output.text(&lines.collect::<String>())
         }
         QueryFormat::Table => {
@@ -242,17 +243,18 @@ fn print_plan(
     }
 }
 
-/// What a table answered: to the last call, and how fast to all of them.
-struct Answered {
+/// One call, made as often as `--repeat` says.
+struct RepeatedCall {
+    /// The result of the last call.
     last: CallResult,
-    /// Of all calls, the shortest first.
+    /// How long each call took, the shortest first.
     times: Vec<Duration>,
+    /// How messages name the target.
     place: String,
 }
 
-impl Answered {
-    /// Asks as often as `--repeat` says.
-    async fn of(
+impl RepeatedCall {
+    async fn run(
         target: &dyn Target,
         table: &Table,
         plan: &CallPlan,
@@ -261,7 +263,7 @@ impl Answered {
         let call = async || {
             answer(target, table, plan, arguments.all)
                 .await
-                .map_err(refused)
+                .map_err(call_failure)
         };
         let mut last = call().await?;
         let mut times = vec![last.elapsed];
@@ -277,7 +279,7 @@ impl Answered {
         })
     }
 
-    /// Prints items to stdout, and what they took to stderr unless it is all JSON.
+    /// Prints items to stdout, and counts and times to stderr; with `--format json` everything to stdout.
     fn print(
         &self,
         table: &Table,
@@ -291,7 +293,7 @@ impl Answered {
         match arguments.format {
             QueryFormat::Table => {
                 if !last.items.is_empty() {
-                    let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
+                    let width = comfy_table::Table::new().width().unwrap_or(DEFAULT_WIDTH);
                     let room = (!arguments.wide).then(|| usize::from(width));
                     let table = table::table(&last.items, table, arguments.keys, room);
                     output.text(&table)?;

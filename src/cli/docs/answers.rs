@@ -73,7 +73,7 @@ pub(super) async fn ask(
             let values = found.map(|found| found.values);
             if let Some(values) = values.or_else(|| proposed.into_iter().next()) {
                 let answered = measured(target.as_ref(), table, pattern, values, context).await;
-                found = answered.map_err(query::refused)?;
+                found = answered.map_err(query::call_failure)?;
             } else {
                 found = None;
             }
