@@ -1,5 +1,5 @@
-//! Text in a template that another language would take for a placeholder: `{{email}}`, `:email`,
-//! `<%= email %>`. Here it is text, which every item would hold as it stands.
+//! Text in a template that is a placeholder in other languages: `{{email}}`, `:email`, `<%= email %>`. Here it is
+//! literal text, which every item would hold unchanged.
 
 use super::{Segment, WrittenTemplate};
 
@@ -12,28 +12,28 @@ pub struct Lookalike {
     pub mend: String,
 }
 
-/// What stands around a name in other languages. Blanks within are left aside.
-const AROUND: [(&str, &str); 4] = [("{", "}"), ("<%=", "%>"), ("<%", "%>"), ("<", ">")];
+/// Marks before and after a name in other languages. Spaces between a mark and the name do not count.
+const ENCLOSING_MARKS: [(&str, &str); 4] = [("{", "}"), ("<%=", "%>"), ("<%", "%>"), ("<", ">")];
 
 /// Signs that other languages put right before `{name}`.
-const BEFORE_BRACES: [char; 2] = ['$', '%'];
+const SIGNS_BEFORE_BRACES: [char; 2] = ['$', '%'];
 
 impl WrittenTemplate {
-    /// The first text that looks like a placeholder. `is_known` tells whether a name is one of a
-    /// column or a parameter: other names stand for nothing, so that their text is meant.
+    /// The first text that looks like the placeholder of a column or parameter. `is_known` tells whether one has that name;
+    /// with any other name, the text is taken as meant.
     pub fn lookalike(&self, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
         let segments = self.segments.iter();
-        let inner = segments.flat_map(|segment| match segment {
+        let flat = segments.flat_map(|segment| match segment {
             Segment::Optional(inner) => inner.as_slice(),
             segment => std::slice::from_ref(segment),
         });
-        let segments: Vec<&Segment> = inner.collect();
-        let mut texts = segments.iter().enumerate();
-        texts.find_map(|(at, segment)| {
+        let flat: Vec<&Segment> = flat.collect();
+        let mut numbered = flat.iter().enumerate();
+        numbered.find_map(|(at, segment)| {
             let Segment::Text(text) = segment else {
                 return None;
             };
-            in_text(text, at == 0, is_known).or_else(|| match segments.get(at + 1) {
+            find_in_text(text, at == 0, is_known).or_else(|| match flat.get(at + 1) {
                 Some(Segment::Placeholder(next)) => {
                     let sign = sign_before_braces(text)?;
                     Some(Lookalike {
@@ -47,17 +47,18 @@ impl WrittenTemplate {
     }
 }
 
-/// The sign that ends a text, unless something stands before it that it belongs to: `US$`, `100%`.
+/// The sign that ends a text, unless it belongs to a word or number before it: `US$`, `100%`.
 fn sign_before_braces(text: &str) -> Option<char> {
     let sign = text
         .chars()
         .next_back()
-        .filter(|c| BEFORE_BRACES.contains(c))?;
+        .filter(|c| SIGNS_BEFORE_BRACES.contains(c))?;
     let before = text.strip_suffix(sign)?.chars().next_back();
     (!before.is_some_and(char::is_alphanumeric)).then_some(sign)
 }
 
-fn in_text(text: &str, is_first: bool, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
+/// `is_first`: the text begins the template.
+fn find_in_text(text: &str, is_first: bool, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut end = 0;
     while let Some(start) = text.get(end..)?.find(is_word).map(|at| end + at) {
@@ -66,7 +67,7 @@ fn in_text(text: &str, is_first: bool, is_known: &dyn Fn(&str) -> bool) -> Optio
         end = start + word.len();
         let name = word.trim_end_matches('.');
         let after = text.get(start + name.len()..)?;
-        if let Some(text) = marked(before, name, after, is_first)
+        if let Some(text) = with_marks(before, name, after, is_first)
             && is_known(name)
         {
             let mend = format!("{{{name}}}");
@@ -76,24 +77,24 @@ fn in_text(text: &str, is_first: bool, is_known: &dyn Fn(&str) -> bool) -> Optio
     None
 }
 
-/// A name with the marks that make it a placeholder elsewhere. `is_first`: the text begins the template.
-fn marked(before: &str, name: &str, after: &str, is_first: bool) -> Option<String> {
-    for (open, close) in AROUND {
+/// A name with the marks around it that make it a placeholder in other languages; `None` without such marks.
+fn with_marks(before: &str, name: &str, after: &str, is_first: bool) -> Option<String> {
+    for (open, close) in ENCLOSING_MARKS {
         let (head, tail) = (before.trim_end(), after.trim_start());
         if let (Some(head), Some(tail)) = (head.strip_suffix(open), tail.strip_prefix(close)) {
-            let within = before.get(head.len()..)?;
-            let behind = after.get(..after.len() - tail.len())?;
-            return Some(format!("{within}{name}{behind}"));
+            let opening = before.get(head.len()..)?;
+            let closing = after.get(..after.len() - tail.len())?;
+            return Some(format!("{opening}{name}{closing}"));
         }
     }
-    // In `urn:user:`, `12:id` and `{id}:email` the sign separates.
+    // In `urn:user:`, `12:id` and `{id}:email` the sign is a separator.
     let sign = before
         .chars()
         .next_back()
         .filter(|c| matches!(c, ':' | '$'))?;
     let head = before.strip_suffix(sign)?.chars().next_back();
-    let is_apart = head.map_or(is_first, |c| !c.is_alphanumeric() && c != sign);
-    (is_apart && !after.starts_with(sign)).then(|| format!("{sign}{name}"))
+    let begins_word = head.map_or(is_first, |c| !c.is_alphanumeric() && c != sign);
+    (begins_word && !after.starts_with(sign)).then(|| format!("{sign}{name}"))
 }
 
 #[cfg(test)]
