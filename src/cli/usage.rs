@@ -1,4 +1,4 @@
-//! Says what to do about an argument that is missing or not known: clap only says so.
+//! Tips for arguments that are missing, unknown or unreadable: clap only names them.
 
 use std::error::Error;
 use std::num::ParseIntError;
@@ -13,8 +13,8 @@ use super::output::write_to_stderr;
 use crate::diagnostic::nearest;
 use crate::format::address::{AddressFault, without_logins};
 
-/// How a missing argument's name begins, and the tip for it.
-const TIPS: &[(&str, &str)] = &[
+/// The tips for missing arguments, each with the beginning of the name that clap prints.
+const MISSING_TIPS: &[(&str, &str)] = &[
     (
         "<MAPPING>",
         "`dynafold init --source URL` writes a first mapping",
@@ -25,11 +25,11 @@ const TIPS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Options that other tools call otherwise.
-const OPTIONS: [&str; 4] = ["source", "target", "output", "deny-warnings"];
+/// Options to which other tools give other names, such as `--database`.
+const RENAMED_OPTIONS: [&str; 4] = ["source", "target", "output", "deny-warnings"];
 
-/// The tip for an argument that is not known; that it could be written as a value helps nobody.
-fn unknown(word: &str) -> String {
+/// The tip for an unknown argument. It replaces clap's, which is to write the argument as a value.
+fn unknown_tip(word: &str) -> String {
     match word.strip_prefix("--") {
         None if word.starts_with('-') => "--help lists the options".to_owned(),
         None if word.contains(':') => "name a database with --source URL".to_owned(),
@@ -37,15 +37,15 @@ fn unknown(word: &str) -> String {
             "a command takes one mapping, and options; name a database with --source URL".to_owned()
         }
         Some("mapping") => "write the mapping file without an option".to_owned(),
-        Some(option) => match nearest(option, OPTIONS) {
+        Some(option) => match nearest(option, RENAMED_OPTIONS) {
             Some(near) => format!("did you mean '--{near}'? --help lists the options"),
             None => "--help lists the options".to_owned(),
         },
     }
 }
 
-/// The tip for a URL in the place of a file's name: which option takes it.
-fn misplaced(url: &str) -> &'static str {
+/// The tip for a URL where a file is expected: the option that takes such a URL.
+fn misplaced_url_tip(url: &str) -> &'static str {
     match url.split(':').next() {
         Some("s3") => {
             "s3://BUCKET/PREFIX goes with `export --to`, `plan --to` and `migrate --route`"
@@ -55,7 +55,6 @@ fn misplaced(url: &str) -> &'static str {
     }
 }
 
-/// The tips for an error that has some: for each missing argument, for one that is not known, for a number, for a file.
 fn tips(error: &clap::Error) -> Vec<StyledStr> {
     match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => {
@@ -65,12 +64,12 @@ fn tips(error: &clap::Error) -> Vec<StyledStr> {
                 }
                 _ => false,
             };
-            let tip = (!is_near).then(|| unknown(word).into());
+            let tip = (!is_near).then(|| unknown_tip(word).into());
             tip.into_iter().collect()
         }
         (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) => {
             let is_missing = |name: &str| missing.iter().any(|each| each.starts_with(name));
-            let tips = TIPS.iter().filter(|(name, _)| is_missing(name));
+            let tips = MISSING_TIPS.iter().filter(|(name, _)| is_missing(name));
             tips.map(|(_, tip)| (*tip).into()).collect()
         }
         _ if error.source().is_some_and(<dyn Error>::is::<ParseIntError>) => {
@@ -79,7 +78,7 @@ fn tips(error: &clap::Error) -> Vec<StyledStr> {
         _ if error.source().is_some_and(<dyn Error>::is::<AddressFault>) => {
             let given = error.get(ContextKind::InvalidValue);
             let tip = given.and_then(|given| match given {
-                ContextValue::String(url) => Some(misplaced(url).into()),
+                ContextValue::String(url) => Some(misplaced_url_tip(url).into()),
                 _ => None,
             });
             tip.into_iter().collect()
@@ -88,7 +87,7 @@ fn tips(error: &clap::Error) -> Vec<StyledStr> {
     }
 }
 
-/// The same error, with our tips in place of clap's where we have some, and without what may be a secret.
+/// The same error with our tips, if there are any, in place of clap's, and without a value that may be a secret.
 pub(super) fn explained(mut error: clap::Error) -> clap::Error {
     if error.source().is_some_and(<dyn Error>::is::<NotARegion>) {
         let hidden = ContextValue::String("…".to_owned());
@@ -102,15 +101,15 @@ pub(super) fn explained(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Prints what clap has to say. Its words may hold an argument as it was given: one that steers the terminal, or a URL with a
-/// password. Then they go without colours, and without either.
+/// Prints clap's message. It may quote an argument that holds control characters or a URL with a password: then the
+/// message is printed without these, and without colours.
 pub(super) fn print_usage(error: &clap::Error) -> ExitCode {
-    let words = error.render().to_string();
-    let text = without_logins(&words);
-    if error.use_stderr() && printable(&text) != words {
+    let message = error.render().to_string();
+    let text = without_logins(&message);
+    if error.use_stderr() && printable(&text) != message {
         write_to_stderr(text.trim_end());
     } else {
-        // Where nobody listens any more, it is lost.
+        // If the stream is closed, nobody reads the message.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(super::failure::FAILED))
@@ -133,6 +132,6 @@ mod tests {
 
     #[test]
     fn a_short_option_that_is_not_known_is_no_mapping() {
-        assert_eq!(unknown("-x"), "--help lists the options");
+        assert_eq!(unknown_tip("-x"), "--help lists the options");
     }
 }
