@@ -8,30 +8,32 @@ use super::{Postgres, PostgresSql};
 use crate::activity::{Activity, CountedWrites};
 use crate::{Dialect as _, Result, SourceError};
 
-/// Where the extension is not loaded.
+/// The SQLSTATE of a query of the extension's views if the server has not loaded its library.
 const NOT_LOADED: &str = "55000";
-const SETUP: &str = "set shared_preload_libraries = 'pg_stat_statements', restart the server, and let an administrator run CREATE EXTENSION pg_stat_statements in this database";
+const SETUP_HELP: &str = "set shared_preload_libraries = 'pg_stat_statements', restart the server, and let an administrator run CREATE EXTENSION pg_stat_statements in this database";
 
 /// One row of `sql/extension.sql`.
 #[derive(Deserialize)]
 struct Extension {
     schema: String,
-    /// Whether it says since when it counts.
+    /// Whether it has the view that says since when statements are counted.
     has_info: bool,
 }
 
 /// One row of `sql/statements.sql`.
 #[derive(Deserialize)]
 struct Statement {
-    /// `None` of statements that the user may not see.
+    /// `None` for a statement that this user may not see.
     sql: Option<String>,
     calls: u64,
 }
 
 /// One row of `sql/counted_since.sql`.
 #[derive(Deserialize)]
-struct Since {
+struct CountedSince {
+    /// Since counting began.
     seconds: Option<f64>,
+    /// How often statements were dropped for lack of room.
     dropped: u64,
 }
 
@@ -43,6 +45,7 @@ struct Writes {
     inserts: f64,
     updates: f64,
     deletes: f64,
+    /// Since counting began; `None` if the database does not say.
     seconds: Option<f64>,
 }
 
@@ -56,13 +59,13 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
     };
     let Some(extension) = extensions.into_iter().next() else {
         let what = "the database has no pg_stat_statements, which counts statements";
-        return Err(uncounted(what, SETUP.to_owned()));
+        return Err(uncounted(what, SETUP_HELP.to_owned()));
     };
     let schema = PostgresSql.quote(&extension.schema);
     let of_extension = |sql: &str| sql.replace("EXTENSION.", &format!("{schema}."));
-    let statements = of_extension(include_str!("sql/statements.sql"));
-    let statements = source.entries::<Statement>(&statements).await;
-    let statements = statements.map_err(|error| match &error {
+    let query = of_extension(include_str!("sql/statements.sql"));
+    let result = source.entries::<Statement>(&query).await;
+    let statements = result.map_err(|error| match &error {
         SourceError::Query { cause, .. }
             if cause
                 .as_database_error()
@@ -70,7 +73,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
         {
             let what =
                 "pg_stat_statements is installed in the database, and the server has not loaded it";
-            uncounted(what, SETUP.to_owned())
+            uncounted(what, SETUP_HELP.to_owned())
         }
         _ => error,
     })?;
@@ -87,12 +90,12 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
         PostgresSql.quote(&source.user)
     );
     if hidden > 0 && activity.statements.is_empty() {
-        let what = "pg_stat_statements shows this user no statement of others";
+        let what = "pg_stat_statements does not show this user the statements of other users";
         return Err(uncounted(what, grant));
     }
     if hidden > 0 {
         activity.notices.push(format!(
-            "{} not shown to this one, and left out: {grant}",
+            "{} hidden from this user and left out: {grant}",
             counted_as(
                 hidden,
                 "statement of other users is",
@@ -101,12 +104,12 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
         ));
     }
     if extension.has_info {
-        let since = of_extension(include_str!("sql/counted_since.sql"));
-        for since in source.entries::<Since>(&since).await? {
+        let query = of_extension(include_str!("sql/counted_since.sql"));
+        for since in source.entries::<CountedSince>(&query).await? {
             activity.seconds = since.seconds.filter(|seconds| *seconds > 0.0);
             if since.dropped > 0 {
                 activity.notices.push(format!(
-                    "pg_stat_statements had to forget statements {}: rates are at least these",
+                    "pg_stat_statements dropped statements {} for lack of room: the real rates may be higher",
                     counted(since.dropped, "time")
                 ));
             }
@@ -115,18 +118,18 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
     let writes = source
         .entries::<Writes>(include_str!("sql/writes.sql"))
         .await?;
-    if writes.iter().any(|one| one.seconds.is_none()) {
+    if writes.iter().any(|written| written.seconds.is_none()) {
         activity.notices.push(
             "the database does not say since when it counts the rows that are written: SELECT pg_stat_reset() starts the count, but it also resets what autovacuum works by, so run ANALYZE afterwards".to_owned(),
         );
     }
-    let writes = writes.into_iter().filter_map(|one| {
-        let seconds = one.seconds.filter(|seconds| *seconds > 0.0)?;
+    let writes = writes.into_iter().filter_map(|written| {
+        let seconds = written.seconds.filter(|seconds| *seconds > 0.0)?;
         let table = TableName {
-            schema: one.schema,
-            name: one.name,
+            schema: written.schema,
+            name: written.name,
         };
-        let counts = [one.inserts, one.updates, one.deletes];
+        let counts = [written.inserts, written.updates, written.deletes];
         Some(CountedWrites::of(table, counts, seconds))
     });
     activity.writes = writes.collect();
