@@ -14,17 +14,18 @@ use crate::tree::{
     code, joined, link, plain,
 };
 
-/// The catalog without the schemas that the mapping does not touch: which of them a login can see must not change the document.
+/// The catalog without the schemas that the mapping does not touch: the document must not depend on which of those a login
+/// can see.
 pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
     let catalog = inputs.catalog;
-    let passes = || inputs.model.passes.iter();
-    let read: BTreeSet<&TableName> = passes().flat_map(|pass| pass.scan.tables()).collect();
-    let queried = |table: &Table| {
-        let mut queries = passes().filter_map(|pass| pass.scan.from.sql());
-        queries.any(|sql| has_word(sql, &table.name.schema) && names(sql, table))
+    let read = read_tables(inputs);
+    let is_queried = |table: &Table| {
+        let passes = inputs.model.passes.iter();
+        let mut queries = passes.filter_map(|pass| pass.scan.from.sql());
+        queries.any(|sql| has_word(sql, &table.name.schema) && mentions(sql, table))
     };
-    let of_read = catalog.tables.iter();
-    let referenced: BTreeSet<&TableName> = of_read
+    let tables = catalog.tables.iter();
+    let referenced: BTreeSet<&TableName> = tables
         .filter(|table| read.contains(&table.name))
         .flat_map(|table| table.foreign_keys.iter().map(|key| &key.references))
         .collect();
@@ -33,26 +34,33 @@ pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
         .map(|table| &table.schema)
         .chain(&catalog.search_path)
         .collect();
-    let mut own = catalog.clone();
-    own.tables.retain(|table| {
-        schemas.contains(&table.name.schema) || referenced.contains(&table.name) || queried(table)
+    let mut touched = catalog.clone();
+    touched.tables.retain(|table| {
+        schemas.contains(&table.name.schema)
+            || referenced.contains(&table.name)
+            || is_queried(table)
     });
-    own
+    touched
 }
 
-/// All tables of `own`, in the catalog's order.
+/// The tables that passes read, their parents and children included.
+fn read_tables<'g>(inputs: &Inputs<'g>) -> BTreeSet<&'g TableName> {
+    let passes = inputs.model.passes.iter();
+    passes.flat_map(|pass| pass.scan.tables()).collect()
+}
+
+/// What becomes of each table of `touched`, in the catalog's order.
 pub(super) fn sources(
     inputs: &Inputs<'_>,
-    own: &Catalog,
+    touched: &Catalog,
     item_types: &[DocumentedItemType<'_>],
 ) -> Vec<SourceTable> {
-    let passes = inputs.model.passes.iter();
-    let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
-    let mut leading = BTreeSet::new();
+    let read = read_tables(inputs);
+    let mut join_columns = BTreeSet::new();
     for pass in &inputs.model.passes {
-        collect_join_columns(&pass.scan, &mut leading);
+        collect_join_columns(&pass.scan, &mut join_columns);
     }
-    let references = own.tables.iter().flat_map(|table| {
+    let references = touched.tables.iter().flat_map(|table| {
         let keys = table.foreign_keys.iter();
         keys.map(move |key| (&table.name, &key.references))
     });
@@ -66,41 +74,41 @@ pub(super) fn sources(
         );
     let neighbours: BTreeSet<&TableName> = neighbours.collect();
     let is_queried =
-        |from: &Relation, table: &Table| from.sql().is_some_and(|sql| names(sql, table));
+        |from: &Relation, table: &Table| from.sql().is_some_and(|sql| mentions(sql, table));
     let key = &inputs.model.table.partition.name;
-    let partition = |table: &Table| {
-        let mut own = item_types.iter();
-        let own = own.find(|item| item.from().table() == Some(&table.name))?;
-        let (text, _) = own.model.template(key)?.prefix();
+    let partition_prefix = |table: &Table| {
+        let mut item_types = item_types.iter();
+        let made = item_types.find(|item| item.from().table() == Some(&table.name))?;
+        let (text, _) = made.model.template(key)?.prefix();
         (!text.is_empty()).then(|| text.to_owned())
     };
-    let one = |table: &Table| {
+    let source_table = |table: &Table| {
         let columns = table.columns.iter().map(|column| {
             let carriers = item_types.iter().filter_map(|item| {
                 let carries = |from: &OriginColumn| {
                     from.id.as_ref() == Some(&table.name) && from.column == column.name
                 };
-                let names = item.carriers(carries);
-                (!names.is_empty()).then(|| (item.model.name.to_string(), names))
+                let attributes = item.carriers(carries);
+                (!attributes.is_empty()).then(|| (item.model.name.to_string(), attributes))
             });
             SourceColumn {
                 name: column.name.clone(),
                 declared: column.declared.clone(),
-                leads: leading.contains(&(&table.name, column.name.as_str())),
+                leads: join_columns.contains(&(&table.name, column.name.as_str())),
                 carriers: carriers.collect(),
             }
         });
         let columns: Vec<SourceColumn> = columns.collect();
-        let within = item_types.iter().filter(|item| {
+        let holders = item_types.iter().filter(|item| {
             let mut carried = columns.iter().flat_map(|column| &column.carriers);
             item.from().table() == Some(&table.name)
                 || is_queried(item.from(), table)
                 || carried.any(|(name, _)| **name == *item.model.name)
         });
-        let within: Vec<String> = within.map(|item| item.model.name.to_string()).collect();
+        let holder_names: Vec<String> = holders.map(|item| item.model.name.to_string()).collect();
         let mut patterns = Vec::new();
         for proof in &inputs.proofs.patterns {
-            if proof.finds.iter().any(|name| within.contains(name)) {
+            if proof.finds.iter().any(|name| holder_names.contains(name)) {
                 patterns.push(proof.pattern.clone());
             }
         }
@@ -120,31 +128,31 @@ pub(super) fn sources(
                 TableRole::Unread
             },
             patterns,
-            partition: partition(table),
-            item_types: within,
+            partition: partition_prefix(table),
+            item_types: holder_names,
             columns,
         }
     };
-    own.tables.iter().map(one).collect()
+    touched.tables.iter().map(source_table).collect()
 }
 
 /// The columns of the tables that are read, and the tables that are not.
 pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
-    let of = |parts: &'static [TableRole]| {
+    let with_role = |roles: &'static [TableRole]| {
         let sources = facts.sources.iter();
-        sources.filter(move |source| parts.contains(&source.part))
+        sources.filter(move |source| roles.contains(&source.part))
     };
-    let mut blocks: Vec<DocBlock> = of(&[TableRole::Read]).map(columns).collect();
-    let queried: Vec<TextLine> = of(&[TableRole::Queried])
+    let mut blocks: Vec<DocBlock> = with_role(&[TableRole::Read]).map(column_block).collect();
+    let queried: Vec<TextLine> = with_role(&[TableRole::Queried])
         .map(|source| vec![code(&source.name)])
         .collect();
     if !queried.is_empty() {
         let title =
-            "Queries of the mapping read these; which of their columns they use is not traced:";
+            "Queries of the mapping read these tables; which of their columns is not traced:";
         blocks.push(DocBlock::paragraph(title));
         blocks.push(DocBlock::List(queried));
     }
-    let unread = of(&[TableRole::Beside, TableRole::Unread]).map(|source| {
+    let unread = with_role(&[TableRole::Beside, TableRole::Unread]).map(|source| {
         let mut line = vec![code(&source.name)];
         line.extend(source.kind.map(|kind| plain(format!(" ({kind})"))));
         let rows = source.rows.map(count);
@@ -161,8 +169,8 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     blocks
 }
 
-/// The columns of a table, and what carries each.
-fn columns(source: &SourceTable) -> DocBlock {
+/// The columns of a table, and the attributes that carry each.
+fn column_block(source: &SourceTable) -> DocBlock {
     let rows = source.columns.iter().map(|column| {
         let carriers = column.carriers.iter().map(|(item_type, attributes)| {
             vec![plain(format!("{item_type}: ")), code(attributes.join(", "))]
@@ -192,8 +200,7 @@ fn columns(source: &SourceTable) -> DocBlock {
 
 /// What becomes of a table of the source.
 pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
-    let rows = source.rows;
-    let rows = rows.map_or_else(String::new, |rows| {
+    let rows = source.rows.map_or_else(String::new, |rows| {
         format!("about {}. ", counted(rows, "row"))
     });
     let usage = match source.part {
@@ -210,11 +217,12 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     let mut blocks = vec![DocBlock::paragraph(rows + usage)];
     let item_types = source.item_types.iter().map(|name| {
         let carriers = source.columns.iter().flat_map(|column| &column.carriers);
-        let own = carriers.filter(|(of, _)| of == name);
-        let attributes = each_once(own.flat_map(|(_, all)| all).map(String::as_str));
+        let own = carriers.filter(|(item_type, _)| item_type == name);
+        let attributes = own.flat_map(|(_, attributes)| attributes);
+        let attributes = each_once(attributes.map(String::as_str));
         let mut line = vec![link(About::ItemType, name)];
         if attributes.is_empty() {
-            line.push(TextPiece::Sub(vec![plain("no column of it is traced")]));
+            line.push(TextPiece::Sub(vec![plain("its columns are not traced")]));
         } else {
             line.extend([plain(": "), code(attributes.join(", "))]);
         }
@@ -231,35 +239,35 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     blocks
 }
 
-/// Whether a query holds a table's name, so that it may read it.
-fn names(sql: &str, table: &Table) -> bool {
+/// Whether a query has the name of a stored table in it, and so may read it.
+fn mentions(sql: &str, table: &Table) -> bool {
     table.is_stored() && has_word(sql, &table.name.name)
 }
 
 /// Collects the columns by which a scan finds parents and children.
-fn collect_join_columns<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
+fn collect_join_columns<'g>(scan: &'g Scan, columns: &mut BTreeSet<(&'g TableName, &'g str)>) {
     let base = scan.from.table();
-    let of = |join: Option<usize>| match join {
+    let table_of = |join: Option<usize>| match join {
         Some(join) => scan.joins.get(join).map(|join| &join.table),
         None => base,
     };
-    let mut take = |table: Option<&'g TableName>, column: &'g str| {
-        leading.extend(table.map(|table| (table, column)));
+    let mut add = |table: Option<&'g TableName>, column: &'g str| {
+        columns.extend(table.map(|table| (table, column)));
     };
     for join in &scan.joins {
         for on in &join.on {
-            take(of(on.join), &on.ours);
-            take(Some(&join.table), &on.theirs);
+            add(table_of(on.join), &on.ours);
+            add(Some(&join.table), &on.theirs);
         }
     }
     for (_, embed) in scan.embeds() {
         let children = embed.rows.from.table();
         for on in &embed.on {
-            take(of(on.join), &on.ours);
-            take(children, &on.theirs);
+            add(table_of(on.join), &on.ours);
+            add(children, &on.theirs);
         }
     }
     for (_, embed) in scan.embeds() {
-        collect_join_columns(&embed.rows, leading);
+        collect_join_columns(&embed.rows, columns);
     }
 }
