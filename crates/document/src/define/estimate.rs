@@ -1,4 +1,4 @@
-//! Figures from what the first rows of each item type measure and how many rows the catalog counts.
+//! Figures estimated from the sizes of the first items of each type and the catalog's counts of rows.
 
 use dynafold_dynamodb::write_units;
 use dynafold_format::{float, rounded, whole};
@@ -8,7 +8,7 @@ use dynafold_mapping::model::ItemType;
 use dynafold_mapping::sample::ItemTypeSample;
 
 use super::Inputs;
-use super::figures::{Basis, Figures, TypeFigures, unread};
+use super::figures::{Basis, Figures, TypeFigures, unread_types};
 use super::heat::KeyNames;
 use super::places::places;
 
@@ -29,7 +29,7 @@ impl StoredTotals {
         self.write_units += write_units(bytes);
     }
 
-    /// The same of so many items as there are, by what was sampled of them.
+    /// The totals of all `items`, where these are the totals of `sampled` of them.
     fn scaled(self, items: u64, sampled: u64) -> Self {
         let of_all = |sum: u64| match sampled {
             0 => 0,
@@ -49,31 +49,32 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
     let mut totals = vec![StoredTotals::default(); 1 + inputs.model.table.all_indexes().count()];
     // The write units a second in each place, at the declared rates.
     let mut writes = vec![0.0; totals.len()];
-    let read = (0..inputs.model.item_types.len()).map(|at| {
-        let sample = inputs.samples.get(at);
+    let sampled_items = |index: usize| {
+        let sample = inputs.samples.get(index);
         sample.map_or(0, |sample| whole(sample.items.len()))
-    });
-    let (unread_writes, unread_rate) = unread(&inputs.model.item_types, read);
+    };
+    let all_sampled = (0..inputs.model.item_types.len()).map(sampled_items);
+    let (unread_writes, unread_rate) = unread_types(&inputs.model.item_types, all_sampled);
     if let Some(table) = writes.first_mut() {
         *table += unread_rate;
     }
     let mut is_known = !inputs.samples.is_empty();
     for (index, item_type) in inputs.model.item_types.iter().enumerate() {
         let sample = inputs.samples.get(index);
-        let sums = measured(&folder, sample, totals.len());
-        let sampled = sample.map_or(0, |sample| whole(sample.items.len()));
-        let mut figures = counted(inputs, item_type, sample);
+        let sums = sample_totals(&folder, sample, totals.len());
+        let sampled = sampled_items(index);
+        let mut figures = type_figures(inputs, item_type, sample);
         let rate = item_type.write_rate.unwrap_or(0.0);
         for (writes, sum) in writes.iter_mut().zip(&sums) {
             *writes += rate * (float(sum.write_units) / float(sampled.max(1)));
         }
         figures.mean_bytes = (sums.first()).and_then(|own| own.bytes.checked_div(own.items));
         if let (Some(items), Some(_)) = (figures.items, sample) {
-            let all: Vec<StoredTotals> =
+            let scaled: Vec<StoredTotals> =
                 sums.iter().map(|sum| sum.scaled(items, sampled)).collect();
-            figures.bytes = all.first().map(|own| own.bytes);
-            figures.write_units = Some(all.iter().map(|sum| sum.write_units).sum());
-            for (total, sum) in totals.iter_mut().zip(all) {
+            figures.bytes = scaled.first().map(|own| own.bytes);
+            figures.write_units = Some(scaled.iter().map(|sum| sum.write_units).sum());
+            for (total, sum) in totals.iter_mut().zip(scaled) {
                 total.items += sum.items;
                 total.bytes += sum.bytes;
                 total.write_units += sum.write_units;
@@ -109,29 +110,33 @@ pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
         writes,
         unread_writes,
         import_bytes: None,
-        hot: single(inputs),
+        hot: single_partitions(inputs),
         wide: Vec::new(),
         key_names: KeyNames::of(&[], inputs.examples.is_some()),
     }
 }
 
-/// What the sampled items of a type come to, place by place.
-fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<StoredTotals> {
-    let mut sums = vec![StoredTotals::default(); places];
+/// The totals of a type's sampled items in the table and in each index.
+fn sample_totals(
+    folder: &Folder,
+    sample: Option<&ItemTypeSample>,
+    place_count: usize,
+) -> Vec<StoredTotals> {
+    let mut totals = vec![StoredTotals::default(); place_count];
     for item in sample.iter().flat_map(|sample| &sample.items) {
         let entries = folder.entries(&item.item, item.size);
-        let held = std::iter::once(Some(item.size)).chain(entries);
-        for (sum, held) in sums.iter_mut().zip(held) {
-            if let Some(bytes) = held {
-                sum.add(bytes);
+        let sizes = std::iter::once(Some(item.size)).chain(entries);
+        for (total, size) in totals.iter_mut().zip(sizes) {
+            if let Some(bytes) = size {
+                total.add(bytes);
             }
         }
     }
-    sums
+    totals
 }
 
-/// How many items a type has, as far as anything tells; there may be fewer where a condition leaves rows out.
-fn counted(
+/// The number of items of a type, as far as it is known. It is an upper bound if a condition leaves rows out.
+fn type_figures(
     inputs: &Inputs<'_>,
     item_type: &ItemType,
     sample: Option<&ItemTypeSample>,
@@ -141,7 +146,7 @@ fn counted(
     let rows = name.and_then(|name| inputs.catalog.table(name)?.estimated_rows);
     let figures = TypeFigures {
         name: item_type.name.to_string(),
-        // A row whose array is exploded may give any number.
+        // A row whose array is exploded makes any number of items.
         items: rows.filter(|_| item_type.explodes.is_empty()),
         at_most: item_type.condition.is_some(),
         ..TypeFigures::default()
@@ -157,29 +162,30 @@ fn counted(
             ..figures
         };
     }
-    // Each row gives as many as the rows that were read; where these gave none, others may.
-    let of_all =
+    // All rows make as many items per row as those that were read. If those made none, the number is unknown: others may
+    // make some.
+    let scaled =
         |rows: u64| rounded(float(rows.max(sample.read)) * float(made) / float(sample.read.max(1)));
     TypeFigures {
-        items: rows.filter(|_| made > 0).map(of_all),
+        items: rows.filter(|_| made > 0).map(scaled),
         about: !sample.expired.is_empty() || !sample.rejects.is_empty(),
         ..figures
     }
 }
 
-/// Indexes where all items of a type lie under one partition key value.
-fn single(inputs: &Inputs<'_>) -> Vec<(String, String)> {
-    let places = inputs.proofs.indexes.iter().flat_map(|index| {
+/// Sentences about item types whose items all share one partition key value, each with the index where they do.
+fn single_partitions(inputs: &Inputs<'_>) -> Vec<(String, String)> {
+    let sentences = inputs.proofs.indexes.iter().flat_map(|index| {
         index.items.iter().filter_map(|item| {
             let value = item.single_partition.as_ref()?;
-            let meeting = match item.when.as_str() {
+            let condition = match item.when.as_str() {
                 "" => "",
                 _ => " that is in it",
             };
-            let every = &item.item_type;
-            let line = format!("every {every}{meeting} has the partition key {value}");
-            Some((index.index.clone(), line))
+            let item_type = &item.item_type;
+            let sentence = format!("every {item_type}{condition} has the partition key {value}");
+            Some((index.index.clone(), sentence))
         })
     });
-    places.collect()
+    sentences.collect()
 }

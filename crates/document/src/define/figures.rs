@@ -60,13 +60,13 @@ pub(super) struct TypeFigures {
     pub(super) about: bool,
     /// Rows that are rejected; known where all rows were read.
     pub(super) rejected: u64,
-    /// Those of them that share a key with an earlier row. Sizes and write units count them.
+    /// The rejected rows that share a key with an earlier row. Sizes and write units count them.
     pub(super) sharing: u64,
     /// Mean bytes of an item.
     pub(super) mean_bytes: Option<u64>,
-    /// Bytes of all of them.
+    /// Bytes of all items.
     pub(super) bytes: Option<u64>,
-    /// Write units to load them, those of index entries included.
+    /// Write units to load all items, index entries included.
     pub(super) write_units: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct SteadyPlace {
 }
 
 impl SteadyPlace {
-    /// All of them together.
+    /// The sum of all places.
     pub(super) fn sum(steady: &[Self]) -> Self {
         Self {
             name: "all".to_owned(),
@@ -108,7 +108,7 @@ impl Figures {
     /// The figures of all rows. `names_keys`: whether keys may be shown.
     pub(super) fn of_all(totals: Totals<'_>, item_types: &[ItemType], names_keys: bool) -> Self {
         let made = totals.item_types.iter().map(|each| each.made);
-        let (unread_writes, unread_rate) = unread(item_types, made);
+        let (unread_writes, unread_rate) = unread_types(item_types, made);
         let item_types = totals.item_types.iter().map(|each| TypeFigures {
             name: each.item_type.clone(),
             items: Some(each.made),
@@ -155,7 +155,7 @@ impl Figures {
         Some(format!("{}{}", self.about(), count(all?)))
     }
 
-    /// What stands before sums of all items.
+    /// The words before a sum over all items; none if it is exact.
     pub(super) fn about(&self) -> &'static str {
         match self.basis {
             Basis::AllRows => "",
@@ -164,14 +164,14 @@ impl Figures {
         }
     }
 
-    /// Bytes that are billed as stored, those of indexes among them, where they are known.
+    /// The bytes that are billed as storage, indexes included; `None` if they are unknown.
     pub(super) fn stored_bytes(&self) -> Option<u64> {
         let places = self.places.iter();
         let stored = places.map(|place| place.bytes + STORED_OVERHEAD * place.items);
         (!self.places.is_empty()).then(|| stored.sum())
     }
 
-    /// The ways to load all items, where their write units are known. Without the bytes of an import, that is left out.
+    /// The ways to load all items; none if their write units are unknown. An import is left out if its bytes are unknown.
     pub(super) fn loads(&self, table: &Table, prices: &Prices) -> Vec<Route> {
         if self.places.iter().all(|place| place.write_units == 0) {
             return Vec::new();
@@ -180,7 +180,7 @@ impl Figures {
         let mut all = routes(&demand, prices);
         all.retain(|route| match route.route {
             RouteKind::ImportFromS3 => self.import_bytes.is_some(),
-            // The table of a design is new.
+            // A bulk put loads a table that exists already.
             RouteKind::BulkFromS3 => false,
             _ => true,
         });
@@ -190,8 +190,8 @@ impl Figures {
     pub(super) fn section(&self, facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         let prices = facts.inputs.prices;
         let table = &facts.inputs.model.table;
-        let mut blocks = vec![DocBlock::Note(prose(self.basis()))];
-        blocks.extend(self.rejected());
+        let mut blocks = vec![DocBlock::Note(prose(self.basis_note()))];
+        blocks.extend(self.rejected_note());
         blocks.push(self.item_type_sizes());
         if !self.places.is_empty() {
             blocks.push(self.place_sizes(table));
@@ -227,7 +227,7 @@ impl Figures {
     }
 
     /// What the figures are made from.
-    fn basis(&self) -> &'static str {
+    fn basis_note(&self) -> &'static str {
         match self.basis {
             Basis::AllRows if self.item_types.iter().any(|each| each.sharing > 0) => {
                 "Every row was read: counts of items are exact. Sizes and write units also count the rows \
@@ -244,8 +244,8 @@ impl Figures {
         }
     }
 
-    /// The rows that became no item, where all were read and there are any.
-    fn rejected(&self) -> Option<DocBlock> {
+    /// The rows that became no item, if all rows were read and there are any.
+    fn rejected_note(&self) -> Option<DocBlock> {
         let with_rejects = self.item_types.iter().filter(|each| each.rejected > 0);
         let rejected: Vec<String> = with_rejects
             .map(|each| format!("{} of {}", counted(each.rejected, "row"), each.name))
@@ -302,7 +302,6 @@ impl Figures {
         ))
     }
 
-    /// What it costs to load all items once, and to store them.
     fn costs(&self, prices: &Prices) -> Option<DocBlock> {
         let stored = self.stored_bytes()?;
         let units: u64 = self.places.iter().map(|place| place.write_units).sum();
@@ -349,11 +348,11 @@ impl Figures {
         vec![DocBlock::Table(table), DocBlock::Note(prose(&note))]
     }
 
-    /// Writes of which too little is known.
+    /// The item types whose writes are counted without knowing their sizes.
     fn unread_note(&self) -> Option<DocBlock> {
         (!self.unread_writes.is_empty()).then(|| {
             DocBlock::note(format!(
-                "No item was read of {}: each write there counts as one write unit of the table, the least that it takes.",
+                "No item of {} was read: each write is counted as one write unit of the table, the least that it can take.",
                 self.unread_writes.join(", ")
             ))
         })
@@ -392,8 +391,8 @@ impl Figures {
         let table = &facts.inputs.model.table;
         let all_names = names(table);
         let is_global = |name: &str| table.indexes.iter().any(|index| index.name == name);
-        // Where the capacity is that a table or index uses.
-        let home = |name: &str| {
+        // The table or index that provides the capacity.
+        let provider = |name: &str| {
             if is_global(name) {
                 name.to_owned()
             } else {
@@ -401,21 +400,21 @@ impl Figures {
             }
         };
         let mut steady = Vec::new();
-        for name in all_names.iter().filter(|name| home(name) == **name) {
+        for name in all_names.iter().filter(|name| provider(name) == **name) {
             let mut rates = Rates {
                 reads: 0.0,
                 writes: 0.0,
             };
-            for (of, units) in all_names.iter().zip(&self.writes) {
-                if home(of) == *name {
+            for (user, units) in all_names.iter().zip(&self.writes) {
+                if provider(user) == *name {
                     rates.writes += units;
                 }
             }
             let mut reads_at_least = false;
             for pattern in &facts.patterns {
-                let of = pattern.proof.index.as_deref().unwrap_or(&table.name);
+                let user = pattern.proof.index.as_deref().unwrap_or(&table.name);
                 if let Some(rate) = pattern.model.rate
-                    && home(of) == *name
+                    && provider(user) == *name
                 {
                     rates.reads += rate * pattern.units.usual();
                     reads_at_least |= pattern.units.at_least;
@@ -478,7 +477,7 @@ impl TypeFigures {
 }
 
 /// The item types with a write rate and no items, and the sum of their rates.
-pub(super) fn unread(
+pub(super) fn unread_types(
     item_types: &[ItemType],
     items: impl Iterator<Item = u64>,
 ) -> (Vec<String>, f64) {
@@ -493,7 +492,7 @@ pub(super) fn unread(
     (names, sum)
 }
 
-/// Sentences about the heaviest partition keys of a place that holds anything.
+/// Sentences about the heaviest partition keys of a place; none if it is empty or they are unknown.
 fn hot_keys(place: &PlaceForecast, names: &KeyNames) -> Vec<String> {
     let Some(hottest) = place.hottest.as_ref().filter(|_| place.items > 0) else {
         return Vec::new();
@@ -532,7 +531,7 @@ fn hot_keys(place: &PlaceForecast, names: &KeyNames) -> Vec<String> {
 /// How a rate becomes a bill, with the prices that are used.
 fn arithmetic(prices: &Prices) -> impl Iterator<Item = String> {
     let usd = &prices.usd;
-    let one = |reads, writes| monthly(Rates { reads, writes }, prices);
+    let month = |reads, writes| monthly(Rates { reads, writes }, prices);
     let line = |unit: &str, million: Option<f64>, hour: Option<f64>, cost: Monthly| {
         Some(format!(
             "1 {unit} unit a second, all month: on demand 1 × 3,600 × 24 × 30 = 2,592,000 units × \
@@ -550,13 +549,13 @@ fn arithmetic(prices: &Prices) -> impl Iterator<Item = String> {
             "read",
             usd.usd_per_million_read_units,
             usd.usd_per_read_unit_hour,
-            one(1.0, 0.0),
+            month(1.0, 0.0),
         ),
         line(
             "write",
             usd.usd_per_million_write_units,
             usd.usd_per_write_unit_hour,
-            one(0.0, 1.0),
+            month(0.0, 1.0),
         ),
     ]
     .into_iter()
@@ -574,7 +573,7 @@ mod tests {
 
     use super::*;
 
-    /// The sentences about keys that have these numbers of 1,000 write units, each perhaps with `error` more.
+    /// The sentences about keys with these write units, of 1,000 in all; each key may have up to `error` more.
     fn sentences(weights: &[u64], error: u64) -> Vec<String> {
         let keys = weights.iter().map(|least| HotKey {
             key: format!("K{least}"),
