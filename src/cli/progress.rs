@@ -1,4 +1,4 @@
-//! How a run goes, on stderr: a bar for each item type on a terminal, plain lines elsewhere.
+//! The progress of a run on stderr: a bar for each item type on a terminal, plain lines elsewhere.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,10 +14,10 @@ use super::output::write_to_stderr;
 use crate::load::{Progress, RunStep};
 use crate::mapping::model::Model;
 
-/// Between two plain lines.
-const LINE_EVERY: Duration = Duration::from_secs(5);
+/// The least time between two plain lines.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Chooses bars or lines by what stderr is.
+/// Bars if stderr is a terminal, plain lines if not.
 pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
     let names: Vec<Arc<str>> = model
         .item_types
@@ -31,7 +31,7 @@ pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
     }
 }
 
-fn words(step: RunStep) -> &'static str {
+fn step_text(step: RunStep) -> &'static str {
     match step {
         RunStep::ProvingKeys => "reading the keys",
         RunStep::ComparingKeys => "comparing the keys",
@@ -45,7 +45,9 @@ fn words(step: RunStep) -> &'static str {
 struct Bars {
     names: Vec<Arc<str>>,
     all: MultiProgress,
+    /// The bars that were drawn, by item type.
     drawn: Mutex<HashMap<usize, ProgressBar>>,
+    /// The spinner of a step that has no count.
     step: ProgressBar,
 }
 
@@ -84,9 +86,10 @@ impl Progress for Bars {
         let mut bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         for item_type in item_types {
             let name = self.names.get(*item_type).map_or("", AsRef::as_ref);
-            let bar = estimated_rows.map_or_else(ProgressBar::no_length, ProgressBar::new);
-            let bar = bar.with_style(style.clone());
-            let bar = bar.with_prefix(format::one_line(name));
+            let bar = estimated_rows
+                .map_or_else(ProgressBar::no_length, ProgressBar::new)
+                .with_style(style.clone())
+                .with_prefix(format::one_line(name));
             bars.insert(*item_type, self.all.add(bar));
         }
     }
@@ -101,7 +104,7 @@ impl Progress for Bars {
             return;
         };
         bar.inc(items);
-        // Estimates may be short.
+        // There may be more rows than estimated.
         if bar.length().is_some_and(|length| bar.position() > length) {
             bar.set_length(bar.position());
         }
@@ -121,7 +124,7 @@ impl Progress for Bars {
         let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         bars.values().for_each(ProgressBar::abandon);
         let spinner = self.all.add(self.step.clone());
-        spinner.set_message(words(step));
+        spinner.set_message(step_text(step));
         spinner.enable_steady_tick(Duration::from_millis(120));
     }
 }
@@ -134,20 +137,21 @@ impl Drop for Bars {
     }
 }
 
-/// Shows how far a count has come, until it is dropped.
+/// Shows how many of `total` items are `done`, until the result is dropped.
 pub(super) fn counted(what: &'static str, total: u64, done: Arc<AtomicU64>) -> impl Drop {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let bar = bar.with_style(style).with_message(what);
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr())
+        .with_style(style)
+        .with_message(what);
     let has_terminal = std::io::stderr().is_terminal();
-    Counted(tokio::spawn(async move {
-        let every = if has_terminal {
+    CountTask(tokio::spawn(async move {
+        let interval = if has_terminal {
             Duration::from_millis(120)
         } else {
-            LINE_EVERY
+            LINE_INTERVAL
         };
-        let mut ticks = tokio::time::interval(every);
+        let mut ticks = tokio::time::interval(interval);
         ticks.tick().await;
         loop {
             ticks.tick().await;
@@ -162,26 +166,28 @@ pub(super) fn counted(what: &'static str, total: u64, done: Arc<AtomicU64>) -> i
     }))
 }
 
-/// The task that shows a count.
-struct Counted(tokio::task::JoinHandle<()>);
+/// The task that shows a count; it ends when this is dropped.
+struct CountTask(tokio::task::JoinHandle<()>);
 
-impl Drop for Counted {
+impl Drop for CountTask {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// A line now and then.
+/// Plain lines, at most one per [`LINE_INTERVAL`].
 struct ProgressLines {
     names: Vec<Arc<str>>,
     state: Mutex<LineProgress>,
 }
 
 struct LineProgress {
+    /// Items written and rows rejected, by item type.
     counts: Vec<u64>,
+    /// Estimated rows, by item type.
     totals: Vec<Option<u64>>,
     started: Instant,
-    last: Instant,
+    last_line: Instant,
 }
 
 impl ProgressLines {
@@ -191,7 +197,7 @@ impl ProgressLines {
             counts: vec![0; names.len()],
             totals: vec![None; names.len()],
             started: now,
-            last: now,
+            last_line: now,
         });
         Self { names, state }
     }
@@ -201,7 +207,7 @@ impl Progress for ProgressLines {
     fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.counts.iter().all(|count| *count == 0) {
-            // The table may have been waited for, and its indexes.
+            // The run may have waited for the table and its indexes.
             state.started = Instant::now();
         }
         for item_type in item_types {
@@ -220,10 +226,10 @@ impl Progress for ProgressLines {
         if let Some(count) = state.counts.get_mut(item_type) {
             *count += items;
         }
-        if state.last.elapsed() < LINE_EVERY {
+        if state.last_line.elapsed() < LINE_INTERVAL {
             return;
         }
-        state.last = Instant::now();
+        state.last_line = Instant::now();
         let done: u64 = state.counts.iter().sum();
         let rate = format::float(done) / state.started.elapsed().as_secs_f64();
         let name = self.names.get(item_type).map_or("", AsRef::as_ref);
@@ -241,6 +247,6 @@ impl Progress for ProgressLines {
     }
 
     fn step(&self, step: RunStep) {
-        write_to_stderr(words(step));
+        write_to_stderr(step_text(step));
     }
 }
