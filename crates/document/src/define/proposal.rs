@@ -8,48 +8,46 @@ use dynafold_format::{counted, counted_as, joined, usd};
 use super::DocumentFacts;
 use crate::tree::{About, DocBlock, DocRow, DocTable, Section, TextLine, link, plain, prose};
 
-/// The section, where a report is at hand.
+/// The section; `None` without a report.
 pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     let report = facts.inputs.proposal?;
-    let mut blocks = vec![DocBlock::paragraph(sum(report))];
-    blocks.extend(changed(facts, report).map(DocBlock::paragraph));
-    blocks.extend(served(facts, report));
-    blocks.extend(written(report));
-    let traded = report.reads.iter().flat_map(|read| {
+    let mut blocks = vec![DocBlock::paragraph(cost_sentence(report))];
+    blocks.extend(change_note(facts, report).map(DocBlock::paragraph));
+    blocks.extend(served_reads(facts, report));
+    blocks.extend(writes(report));
+    let notes = report.reads.iter().flat_map(|read| {
         let notes = read.served.iter().flat_map(|served| &served.notes);
-        notes.map(|note| labelled(&format!("`{}`", read.name), note))
+        notes.map(|note| prose(&format!("`{}`: {note}", read.name)))
     });
-    list("What was traded", traded, &mut blocks);
+    list("Trade-offs", notes, &mut blocks);
     blocks.push(runners_up(report));
-    let not = report.reads.iter().filter_map(|read| {
+    let unserved = report.reads.iter().filter_map(|read| {
         let (why, instead) = (read.why_not.as_ref()?, read.instead.as_deref());
         let instead = instead.unwrap_or_default();
-        Some(labelled(
-            &format!("`{}`", read.name),
-            &format!("it {why}. Instead: {instead}"),
-        ))
+        let name = &read.name;
+        Some(prose(&format!("`{name}`: it {why}. Instead: {instead}")))
     });
-    list("What is not served, and the way out", not, &mut blocks);
-    let warnings = report.warnings.iter().map(|one| prose(&one.to_string()));
-    list("To decide", warnings, &mut blocks);
-    let left = report.not_guessed.iter().map(|one| prose(one));
-    list("Reads that were not guessed", left, &mut blocks);
-    let left = report.left_out.iter().map(|one| prose(one));
-    list(
-        "Tables and views that are not in the mapping",
-        left,
-        &mut blocks,
-    );
+    let unserved_title = "Reads that are not served, and what to do instead";
+    list(unserved_title, unserved, &mut blocks);
+    let warnings = report.warnings.iter();
+    let warnings = warnings.map(|warning| prose(&warning.to_string()));
+    list("Decisions to make", warnings, &mut blocks);
+    let not_guessed = report.not_guessed.iter().map(|read| prose(read));
+    list("Reads that were not guessed", not_guessed, &mut blocks);
+    let left_out = report.left_out.iter().map(|table| prose(table));
+    let left_out_title = "Tables and views that are not in the mapping";
+    list(left_out_title, left_out, &mut blocks);
     Some(Section {
         anchor: "proposal",
         title: "The proposal",
-        intro: "What `dynafold design` proposed from the schema and the workload, by estimates: how each statement is served and for how \
-                much, what was traded for that, the designs that lost, and what no Query serves. The figures are those of the proposal: if the mapping was changed since, they may no longer hold.",
+        intro: "What `dynafold design` proposed from the schema and the workload: how each statement is served, what it costs, the \
+                trade-offs, the designs that were not chosen, and the reads that no Query serves. All figures are estimates for the \
+                mapping as it was proposed: if it was changed since, they may no longer hold.",
         blocks,
     })
 }
 
-fn sum(report: &Report) -> String {
+fn cost_sentence(report: &Report) -> String {
     let sum = &report.sum;
     format!(
         "About {} USD a month on demand: reads {}, writes {}, storage {}; {}.",
@@ -61,21 +59,21 @@ fn sum(report: &Report) -> String {
     )
 }
 
-/// What the mapping does not have as it was proposed.
-fn changed(facts: &DocumentFacts<'_>, report: &Report) -> Option<String> {
+/// The access patterns of the proposal that the mapping does not have.
+fn change_note(facts: &DocumentFacts<'_>, report: &Report) -> Option<String> {
     let patterns = facts.patterns.iter().map(|pattern| &*pattern.model.name);
     let patterns: BTreeSet<&str> = patterns.collect();
     let served = report.reads.iter().filter(|read| read.served.is_some());
-    let gone = served.filter(|read| !patterns.contains(&*read.name));
-    let gone = joined(gone.map(|read| &*read.name), ", ");
-    (!gone.is_empty()).then(|| {
+    let missing = served.filter(|read| !patterns.contains(&*read.name));
+    let missing = joined(missing.map(|read| &*read.name), ", ");
+    (!missing.is_empty()).then(|| {
         format!(
-            "The mapping has no access pattern of the name of {gone}: it was changed after it was proposed."
+            "The mapping was changed after it was proposed: it does not have these access patterns: {missing}."
         )
     })
 }
 
-fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
+fn served_reads(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
     let row = |read: &ReadReport| {
         let cells = read.table_row()?.into_iter().skip(1);
         let mut patterns = facts.patterns.iter();
@@ -102,7 +100,7 @@ fn served(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> {
         .then(|| DocBlock::Table(DocTable::new("How each read is served", &titles, rows)))
 }
 
-fn written(report: &Report) -> Option<DocBlock> {
+fn writes(report: &Report) -> Option<DocBlock> {
     let rows = report.writes.iter().map(|write| {
         let cells = write.table_row().into_iter();
         DocRow::new(cells.map(|cell| vec![plain(cell)]).collect())
@@ -122,39 +120,34 @@ fn written(report: &Report) -> Option<DocBlock> {
     })
 }
 
-/// The design that was chosen, and those with fewer indexes.
+/// The chosen design, and those with fewer indexes that were not chosen.
 fn runners_up(report: &Report) -> DocBlock {
     let indexes = |number: usize| counted_as(number, "index", "indexes");
-    let not_served = report.reads.iter().filter(|read| read.served.is_none());
-    let not_served = not_served.count();
+    let is_unserved = |read: &&ReadReport| read.served.is_none();
     let chosen = [
         format!("{}: this one", indexes(report.indexes.len())),
         usd(report.sum.all),
-        match not_served {
+        match report.reads.iter().filter(is_unserved).count() {
             0 => "serves every read".to_owned(),
-            some => format!("{} not served", counted(some, "read")),
+            unserved => format!("{} not served", counted(unserved, "read")),
         },
     ];
-    let other = |other: &Alternative| {
+    let other = |design: &Alternative| {
         [
-            indexes(other.indexes),
-            other.usd_month.map_or_else(|| "-".to_owned(), usd),
-            other.rejection_text(),
+            indexes(design.indexes),
+            design.usd_month.map_or_else(|| "-".to_owned(), usd),
+            design.rejection_text(),
         ]
     };
-    let rows = std::iter::once(chosen).chain(report.alternatives.iter().map(other));
+    let designs = std::iter::once(chosen).chain(report.alternatives.iter().map(other));
     let rows =
-        rows.map(|cells| DocRow::new(cells.into_iter().map(|cell| vec![plain(cell)]).collect()));
+        designs.map(|cells| DocRow::new(cells.into_iter().map(|cell| vec![plain(cell)]).collect()));
     let titles = ["Design", "#USD a month", "Why"];
     DocBlock::Table(DocTable::new(
-        "Designs that the search found with fewer indexes, and why they lost",
+        "Designs that the search found with fewer indexes, and why they were not chosen",
         &titles,
         rows.collect(),
     ))
-}
-
-fn labelled(of: &str, what: &str) -> TextLine {
-    prose(&format!("{of}: {what}"))
 }
 
 fn list(title: &str, lines: impl Iterator<Item = TextLine>, blocks: &mut Vec<DocBlock>) {
