@@ -1,5 +1,5 @@
-//! The command line: its commands. A command's own arguments are in its file, or in the `job.rs` beside it, and end
-//! there: what lies below gets what they were read as.
+//! The commands of the command line. A command's own arguments are in its file, or in `job.rs` or `arguments.rs` in its
+//! folder. No other module sees them: it gets the values that the command reads from them.
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -80,9 +80,9 @@ pub(super) enum Command {
     Migrate(Migrate),
     /// Cuts a load into chunks that `work` loads elsewhere: on Spark, on job arrays
     Plan(Plan),
-    /// Loads chunks of a plan, and answers each with a line
+    /// Loads chunks of a plan, and prints a line about each
     Work(Work),
-    /// Ends a load that `plan` has cut: compares the keys of all workers, and reports
+    /// Ends a load that `plan` began: compares the keys of all workers, and reports
     Finish(Finish),
     /// Writes the items into files, for `ImportTable` and other programs
     Export(Export),
