@@ -119,7 +119,6 @@ pub(super) async fn place(text: &str, service: &ServiceOptions) -> Result<Export
     Ok(ExportPlace::Bucket(Bucket::open(location, service).await?))
 }
 
-/// What an export is to do.
 pub(super) struct ExportJob {
     /// The mapping file.
     pub(super) mapping: PathBuf,
@@ -127,26 +126,25 @@ pub(super) struct ExportJob {
     pub(super) source: String,
     /// Where the files go.
     pub(super) place: ExportPlace,
-    /// The folder of what is deleted when the export is complete.
+    /// The folder of temporary files. It is deleted when the export is complete.
     pub(super) unfinished: PathBuf,
     pub(super) lines: ItemLines,
     pub(super) compression: Compression,
     pub(super) now: Option<Timestamp>,
-    /// Only these item types; all where there is none.
+    /// Only these item types; empty for all.
     pub(super) items: Vec<String>,
     pub(super) fresh: bool,
     pub(super) options: LoadOptions,
     pub(super) format: Format,
 }
 
-/// What came of an export.
+/// How an export ended.
 pub(super) enum Exported {
-    /// It is complete.
     Complete(Box<CompleteExport>),
+    /// It is not complete.
     Not(Outcome),
 }
 
-/// An export that is complete.
 pub(super) struct CompleteExport {
     pub(super) manifest: Manifest,
     pub(super) model: Arc<Model>,
@@ -192,26 +190,28 @@ impl Export {
     }
 }
 
-/// The folder of what an export keeps until it is complete: in its own, or for S3 beside the mapping.
+/// The folder of an export's temporary files: within the export's folder, or for S3 in `spool`, by default in the folder
+/// of the mapping's state.
 pub(super) fn unfinished(place: &ExportPlace, mapping: &Path, spool: Option<&Path>) -> PathBuf {
     match (place, spool) {
         (ExportPlace::Folder(folder), _) => folder.join("unfinished"),
         (ExportPlace::Bucket(bucket), spool) => {
             let state = state::default_path(mapping);
             let folder = spool.or(state.parent()).unwrap_or(Path::new("."));
-            folder.join(format!("{}.export", own_name(bucket, mapping)))
+            folder.join(format!("{}.export", local_name(bucket, mapping)))
         }
     }
 }
 
-/// What the files of an export to S3 are called on this machine: no export of the mapping into another place has it.
-fn own_name(bucket: &Bucket, mapping: &Path) -> String {
+/// The beginning of the names that an export to S3 gives to its local files. It differs between the places to which a
+/// mapping is exported.
+fn local_name(bucket: &Bucket, mapping: &Path) -> String {
     let hash = mapping::hash(bucket.whole_name().as_bytes());
     let stem = mapping.file_stem().unwrap_or_default().to_string_lossy();
     format!("{stem}-{}", hash.get(..8).unwrap_or(&hash))
 }
 
-/// Deletes what an export keeps until it is complete: from its manifest on it is, even if a crash leaves this.
+/// Deletes the folder of temporary files. The export is complete when its manifest is written: a crash may leave the folder.
 pub(super) fn clear_unfinished(folder: &Path) -> Result<(), Failure> {
     let deleted = if_there(fs::remove_dir_all(folder)).map(drop);
     deleted.map_err(|error| {
@@ -219,12 +219,12 @@ pub(super) fn clear_unfinished(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The files of rejects and of the archive: in the folder of the export, or for S3 beside the mapping.
+/// `options` with the files of rejects and of the archive: in the folder of the export, or for S3 beside the mapping.
 pub(super) fn beside(options: LoadOptions, place: &ExportPlace, mapping: &Path) -> LoadOptions {
     let file = |name: &str| match place {
         ExportPlace::Folder(folder) => folder.join(name),
         ExportPlace::Bucket(bucket) => {
-            mapping.with_file_name(format!("{}.export-{name}", own_name(bucket, mapping)))
+            mapping.with_file_name(format!("{}.export-{name}", local_name(bucket, mapping)))
         }
     };
     LoadOptions {
@@ -235,40 +235,40 @@ pub(super) fn beside(options: LoadOptions, place: &ExportPlace, mapping: &Path) 
 }
 
 impl ExportJob {
-    fn spool(&self) -> PathBuf {
+    fn spool_folder(&self) -> PathBuf {
         self.unfinished.join("items")
     }
 
-    fn state(&self) -> PathBuf {
+    fn state_file(&self) -> PathBuf {
         self.unfinished.join("state")
     }
 
-    /// The manifest without parts, of an export whose items have all been read.
-    fn loaded(&self) -> PathBuf {
+    /// The file of [`LoadedItems`], which is written when all items have been read.
+    fn loaded_file(&self) -> PathBuf {
         self.unfinished.join("loaded")
     }
 
-    /// Which parts are in a bucket already.
-    fn uploaded(&self) -> PathBuf {
+    /// The list of the parts that are in a bucket already.
+    fn uploaded_file(&self) -> PathBuf {
         self.unfinished.join("uploaded")
     }
 
     /// How messages name the place.
-    fn shown(&self) -> PathBuf {
+    fn shown_place(&self) -> PathBuf {
         self.place.to_string().into()
     }
 
-    /// What is in the place, unless that is not for this export.
-    async fn look(&self) -> Result<PlaceContents, Failure> {
+    /// What is in the place. Refuses a place that holds anything else than this export.
+    async fn check_place(&self) -> Result<PlaceContents, Failure> {
         let contents = self.place.contents().await?;
-        let (is_begun, shown) = (self.is_begun()?, &self.place);
-        let message = match (&contents, shown) {
-            (PlaceContents::Export, _) if !is_begun => return Err(self.complete()),
-            // Before its first upload there are no parts of its own.
+        let (is_begun, place) = (self.is_begun()?, &self.place);
+        let message = match (&contents, place) {
+            (PlaceContents::Export, _) if !is_begun => return Err(self.already_complete()),
+            // Without that file, this export has not uploaded any part.
             (PlaceContents::Parts, ExportPlace::Bucket(_))
-                if !is_begun || !self.uploaded().exists() =>
+                if !is_begun || !self.uploaded_file().exists() =>
             {
-                let message = format!("`{shown}` holds parts of an export that was not begun here");
+                let message = format!("`{place}` holds parts of an export that was not begun here");
                 return Err(Failure::failed(message).with_help(
                     "start it again where it was begun, with the same mapping file and --spool; or name another place",
                 ));
@@ -276,27 +276,27 @@ impl ExportJob {
             (PlaceContents::Parts | PlaceContents::Others(_), ExportPlace::Folder(_))
                 if !is_begun =>
             {
-                format!("the folder `{shown}` is not empty")
+                format!("the folder `{place}` is not empty")
             }
             (PlaceContents::Others(name), _) => {
-                format!("`{shown}` holds `{name}`, which does not belong to an export")
+                format!("`{place}` holds `{name}`, which does not belong to an export")
             }
             _ => return Ok(contents),
         };
         Err(Failure::failed(message).with_help("name a new or empty place"))
     }
 
-    /// Refuses a place in S3 into which another export has written since this one began. The lock of a folder is in it.
-    async fn look_again(&self) -> Result<(), Failure> {
+    /// Refuses a bucket in which another export was completed since this one began. A folder has a lock against that.
+    async fn check_place_again(&self) -> Result<(), Failure> {
         match self.place {
-            ExportPlace::Bucket(_) if self.look().await? == PlaceContents::Export => {
-                Err(self.complete())
+            ExportPlace::Bucket(_) if self.check_place().await? == PlaceContents::Export => {
+                Err(self.already_complete())
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses parts that are not as they were written.
+    /// Refuses parts that have changed since they were written.
     async fn check_parts(
         &self,
         written: &[WrittenPart],
@@ -310,7 +310,7 @@ impl ExportJob {
             return Ok(());
         };
         let message = format!(
-            "`{}` is not as this export has written it: {change}",
+            "`{}` has changed since this export wrote it: {change}",
             self.place
         );
         Err(Failure::failed(message).with_help(
@@ -318,11 +318,11 @@ impl ExportJob {
         ))
     }
 
-    /// Whether the folder of what is unfinished is one that an export has made: by what only exports write, or it is empty.
+    /// Whether an export made the folder of temporary files: it holds a file that only exports write, or it is empty.
     fn is_begun(&self) -> Result<bool, Failure> {
         let folder = &self.unfinished;
         let has_lock = state::is_held_or_was(&folder.join("export"));
-        if has_lock.map_err(|error| no_state(error, self))? || read_loaded(self)?.is_some() {
+        if has_lock.map_err(|error| state_failure(error, self))? || read_loaded(self)?.is_some() {
             return Ok(true);
         }
         let entries = if_there(fs::read_dir(folder));
@@ -330,29 +330,29 @@ impl ExportJob {
         Ok(entries.is_some_and(|mut entries| entries.next().is_none()))
     }
 
-    fn complete(&self) -> Failure {
+    fn already_complete(&self) -> Failure {
         let message = format!("`{}` holds an export that is complete", self.place);
         Failure::failed(message).with_help(
             "name another place, or delete this one; `dynafold verify --against-export` compares it with the source",
         )
     }
 
-    /// Makes the folder of what is unfinished, and locks it: of two exports into one place, the second must not touch
+    /// Makes the folder of temporary files, and locks it: of two exports into one place, the second must not touch
     /// anything.
     fn lock(&self) -> Result<StateLock, Failure> {
         files::make_folder(&self.unfinished)?;
-        state::hold(&self.unfinished.join("export")).map_err(|error| no_state(error, self))
+        state::hold(&self.unfinished.join("export")).map_err(|error| state_failure(error, self))
     }
 
-    /// Deletes the folder of what is unfinished.
+    /// Deletes the folder of temporary files, with the lock in it.
     fn clean(&self, lock: StateLock) -> Result<(), Failure> {
         drop(lock);
         clear_unfinished(&self.unfinished)
     }
 }
 
-/// What items are made of: a checked mapping, and a source whose snapshot is open.
-struct Making {
+/// A checked mapping, and a source whose snapshot is open.
+struct OpenInputs {
     source: Box<dyn Source>,
     identity: SourceIdentity,
     written: WrittenMapping,
@@ -361,8 +361,8 @@ struct Making {
     keys: KeyCheck,
 }
 
-impl Making {
-    async fn of(
+impl OpenInputs {
+    async fn open(
         url: &str,
         path: &Path,
         items: &[String],
@@ -385,7 +385,7 @@ impl Making {
         })
     }
 
-    /// Loads the spool.
+    /// Makes all items and writes them into the spool.
     async fn load(
         self,
         spool: &Spool,
@@ -408,18 +408,19 @@ impl Making {
             state,
         })
         .await;
-        // Without a journal, by which items of rows that have gone would be told: an export goes on only where none has.
+        // Without a journal, which tells the items of rows that have gone: an export resumes only if the source has not
+        // changed.
         begun.run(ReadyTable::default()).await
     }
 }
 
-/// What is printed for programs.
+/// The report for programs.
 #[derive(Serialize)]
 struct ExportJson<'e> {
     #[serde(flatten)]
     manifest: &'e Manifest,
     rejected: u64,
-    /// Where the rows are that make no item; `None` if there are none.
+    /// The file of the rejected rows; `None` if there are none, or if the file is gone.
     rejects_file: Option<&'e Path>,
 }
 
@@ -433,7 +434,7 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         Exported::Complete(export) => *export,
         Exported::Not(outcome) => return Ok(outcome),
     };
-    // One that was killed in its last step: somebody may have taken its rejects away since.
+    // If an earlier run was killed in its last step, its rejects file may have been deleted since.
     let rejects_file =
         Some(&*job.options.rejects_file).filter(|file| rejected > 0 && file.exists());
     let json = ExportJson {
@@ -463,25 +464,25 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     Ok(Outcome::of(rejected == 0))
 }
 
-/// Writes the export, or what is left of it.
+/// Writes the export, or the rest of one that was interrupted.
 pub(super) async fn write(
     job: &ExportJob,
     cancel: &Cancel,
     output: &OutputStreams,
 ) -> Result<Exported, Failure> {
-    job.look().await?;
-    let making = Making::of(&job.source, &job.mapping, &job.items, job.now, output).await?;
-    load::check_archive(&job.options.archive_file, &making.model)?;
+    job.check_place().await?;
+    let inputs = OpenInputs::open(&job.source, &job.mapping, &job.items, job.now, output).await?;
+    load::check_archive(&job.options.archive_file, &inputs.model)?;
     let lock = job.lock()?;
-    let model = making.model.clone();
-    if job.look().await? == PlaceContents::Export {
-        // An earlier run was killed in its last step, or another has ended meanwhile.
+    let model = inputs.model.clone();
+    if job.check_place().await? == PlaceContents::Export {
+        // An earlier run was killed in its last step, or another export has been completed meanwhile.
         let manifest = Manifest::read(&job.place).await?;
-        let identity = identity(job, &making);
+        let identity = identity(job, &inputs);
         let is_its_own = |loaded: &LoadedItems| {
             let own = Manifest {
                 compression: job.compression,
-                // The identity has the time where it decides about items.
+                // The identity has --now. Without it, each run has another time.
                 now: manifest.now.clone(),
                 parts: manifest.parts.clone(),
                 ..loaded.manifest.clone()
@@ -490,17 +491,17 @@ pub(super) async fn write(
         };
         let loaded = read_loaded(job)?.filter(is_its_own);
         job.clean(lock)?;
-        let rejected = loaded.ok_or_else(|| job.complete())?.rejected;
+        let rejected = loaded.ok_or_else(|| job.already_complete())?.rejected;
         return Ok(Exported::Complete(Box::new(CompleteExport {
             manifest,
             model,
             rejected,
         })));
     }
-    let (spool, loaded) = match Box::pin(items(job, making, cancel, output)).await? {
+    let (spool, loaded) = match Box::pin(load_items(job, inputs, cancel, output)).await? {
         Loaded::All(spool, loaded) => (spool, *loaded),
-        Loaded::Not(outcome) => return Ok(Exported::Not(outcome)),
-        Loaded::Shared(items) => {
+        Loaded::Incomplete(outcome) => return Ok(Exported::Not(outcome)),
+        Loaded::SharedKeys(items) => {
             return Err(Failure::failed(format!(
                 "{} the key of another item: the rows changed after their keys had been compared, and the export is not complete",
                 counted_as(items, "item has", "items have")
@@ -521,14 +522,14 @@ pub(super) async fn write(
         lines: job.lines.clone(),
         compression: job.compression,
         items,
-        of: PartsOf::Export(job.uploaded()),
+        of: PartsOf::Export(job.uploaded_file()),
     };
     let what = match job.place {
         ExportPlace::Folder(_) => "sorting and writing parts",
         ExportPlace::Bucket(_) => "sorting and uploading parts",
     };
-    job.look_again().await?;
-    let parts = sorting(what, items, cancel, {
+    job.check_place_again().await?;
+    let parts = run_sorting(what, items, cancel, {
         let spool = spool.clone();
         move |stop, done| spool.write_parts(&parts_job, stop, done)
     })
@@ -538,7 +539,7 @@ pub(super) async fn write(
         return Ok(Exported::Not(Outcome::Interrupted));
     };
     manifest.parts = parts.iter().map(|written| written.part.clone()).collect();
-    job.look_again().await?;
+    job.check_place_again().await?;
     job.check_parts(&parts, &manifest).await?;
     if job.lines != ItemLines::Plain {
         let (request, _) = import_table(&model.table, job.compression);
@@ -554,57 +555,57 @@ pub(super) async fn write(
     })))
 }
 
-/// What came of reading the items.
+/// How reading the items ended.
 enum Loaded {
     /// All are in the spool.
     All(Spool, Box<LoadedItems>),
-    Not(Outcome),
-    /// So many items have the key of another one.
-    Shared(u64),
+    Incomplete(Outcome),
+    /// How many items have the key of another item.
+    SharedKeys(u64),
 }
 
-/// What is kept between reading the items and writing the parts.
+/// The result of reading all items, kept in a file until the parts are written.
 #[derive(Serialize, serde::Deserialize)]
 struct LoadedItems {
     identity: RunIdentity,
+    /// The manifest, without parts.
     manifest: Manifest,
     rejected: u64,
-    /// Bytes of its rejects and of its archive, where it has made them.
+    /// Bytes of the rejects file and of the archive; `None` for one that was not made.
     files: [Option<u64>; 2],
 }
 
 impl LoadedItems {
-    /// Whether its rejects and its archive are as long as they were.
-    fn has_files(&self, job: &ExportJob) -> bool {
+    /// Whether the rejects file and the archive have the same lengths as before.
+    fn has_same_files(&self, job: &ExportJob) -> bool {
         let files = [&job.options.rejects_file, &job.options.archive_file];
         let mut files = files.into_iter().zip(self.files);
-        files.all(|(path, bytes)| bytes.is_none() || bytes == length(path))
+        files.all(|(path, bytes)| bytes.is_none() || bytes == file_length(path))
     }
 }
 
-/// Bytes of a file; `None` where there is none.
-fn length(path: &Path) -> Option<u64> {
+/// Bytes of a file; `None` if there is none.
+fn file_length(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|found| found.len())
 }
 
-/// Reads the items into the spool, or finds that an earlier run has.
-async fn items(
+/// Reads the items into the spool, unless an earlier run has.
+async fn load_items(
     job: &ExportJob,
-    mut making: Making,
+    mut inputs: OpenInputs,
     cancel: &Cancel,
     output: &OutputStreams,
 ) -> Result<Loaded, Failure> {
-    let (state, spool) = match begin(job, &mut making, output)? {
+    let (state, spool) = match begin(job, &mut inputs, output)? {
         Begun::Loading(state, spool) => (*state, spool),
         Begun::Loaded(spool, loaded) => return Ok(Loaded::All(spool, loaded)),
     };
-    let identity = identity(job, &making);
-    let now = making.context.now;
-    let written = making.written.hash();
-    let source = stamped(making.identity.clone(), &making.model);
-    let table = making.model.table.name.clone();
-    let loaded = job.loaded();
-    let report = making
+    let identity = identity(job, &inputs);
+    let now = inputs.context.now;
+    let mapping = inputs.written.hash();
+    let source = stamped(inputs.identity.clone(), &inputs.model);
+    let table = inputs.model.table.name.clone();
+    let report = inputs
         .load(&spool, job.options.clone(), Some(state), cancel)
         .await;
     if !report.outcome.is_finished() || !report.balanced {
@@ -613,14 +614,14 @@ async fn items(
         } else {
             output.text(&report::migration(&report))?;
         }
-        return ended(report, false, true, output).map(Loaded::Not);
+        return ended(report, false, true, output).map(Loaded::Incomplete);
     }
     if report.keys.overwritten > 0 {
         // The next run starts over.
         spool.delete()?;
-        let state = job.state();
+        let state = job.state_file();
         fs::remove_file(&state).map_err(|error| Failure::unwritten(&state, &error))?;
-        return Ok(Loaded::Shared(report.keys.overwritten));
+        return Ok(Loaded::SharedKeys(report.keys.overwritten));
     }
     output.warnings(&report.warnings);
     let total = &report.total;
@@ -629,7 +630,7 @@ async fn items(
         table,
         compression: Compression::default(),
         lines: job.lines.clone(),
-        mapping: written,
+        mapping,
         source: source.name,
         stamp: source.stamp,
         now: now.to_string(),
@@ -640,18 +641,18 @@ async fn items(
         by_chunk: false,
         parts: Vec::new(),
     };
-    let kept = LoadedItems {
+    let loaded = LoadedItems {
         identity,
         manifest,
         rejected: total.rejected,
-        files: [&report.rejects_file, &report.archive_file].map(|file| length(file.as_ref()?)),
+        files: [&report.rejects_file, &report.archive_file].map(|file| file_length(file.as_ref()?)),
     };
-    let text = serde_json::to_vec(&kept).map_err(|error| Failure::of(&error))?;
-    fs::write(&loaded, text).map_err(|error| Failure::unwritten(&loaded, &error))?;
-    Ok(Loaded::All(spool, Box::new(kept)))
+    let file = job.loaded_file();
+    let text = serde_json::to_vec(&loaded).map_err(|error| Failure::of(&error))?;
+    fs::write(&file, text).map_err(|error| Failure::unwritten(&file, &error))?;
+    Ok(Loaded::All(spool, Box::new(loaded)))
 }
 
-/// Items of each type.
 fn item_counts(report: &load::Report) -> Vec<ItemTypeCount> {
     let books = report.item_types.iter();
     let counts = books.map(|books| ItemTypeCount {
@@ -661,7 +662,7 @@ fn item_counts(report: &load::Report) -> Vec<ItemTypeCount> {
     counts.collect()
 }
 
-const CHANGED: &str = "starting over: the source has changed since the unfinished export, or cannot tell whether it has";
+const SOURCE_CHANGED: &str = "starting over: the source has changed since the unfinished export, or cannot tell whether it has";
 
 /// How reading the items begins.
 enum Begun {
@@ -671,32 +672,36 @@ enum Begun {
 }
 
 /// Opens the state and the spool: anew, or as an interrupted run has left them.
-fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result<Begun, Failure> {
+fn begin(
+    job: &ExportJob,
+    inputs: &mut OpenInputs,
+    output: &OutputStreams,
+) -> Result<Begun, Failure> {
     let mode = if job.fresh {
         ResumeMode::Fresh
     } else {
         ResumeMode::Resume
     };
-    let identity = identity(job, making);
-    let current = stamped(making.identity.clone(), &making.model).stamp;
-    let resume = || Spool::resume(&job.spool(), &job.shown());
+    let identity = identity(job, inputs);
+    let current = stamped(inputs.identity.clone(), &inputs.model).stamp;
+    let resume = || Spool::resume(&job.spool_folder(), &job.shown_place());
     let opened =
-        State::open(&job.state(), &identity, mode).map_err(|error| no_state(error, job))?;
+        State::open(&job.state_file(), &identity, mode).map_err(|error| state_failure(error, job))?;
     let state = match opened {
         Opened::Again(mut state, earlier) => {
-            let stamp = &making.identity.stamp;
-            let same = |attempt: &load::state::RunAttempt| attempt.stamp == *stamp;
-            let unchanged = current.is_some() && earlier.attempts.iter().all(same);
-            if !job.fresh && (unchanged || earlier.attempts.is_empty()) {
+            let stamp = &inputs.identity.stamp;
+            let has_stamp = |attempt: &load::state::RunAttempt| attempt.stamp == *stamp;
+            let is_unchanged = current.is_some() && earlier.attempts.iter().all(has_stamp);
+            if !job.fresh && (is_unchanged || earlier.attempts.is_empty()) {
                 if let Some(now) = earlier.now().and_then(|now| now.parse().ok()) {
-                    making.context.now = now;
+                    inputs.context.now = now;
                 }
                 output.note("resuming the unfinished export; --fresh would start over");
                 let again = Opened::Again(state, earlier);
                 return Ok(Begun::Loading(Box::new(again), resume()?));
             }
             if !job.fresh {
-                output.note(CHANGED);
+                output.note(SOURCE_CHANGED);
             }
             state.forget_attempts().map_err(load::Failure::from)?;
             state
@@ -706,7 +711,7 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                 let differences = identity.differences(&loaded.identity);
                 if let Some(difference) = differences.first() {
                     output.note(&format!("starting over: {difference}"));
-                } else if !loaded.has_files(job) {
+                } else if !loaded.has_same_files(job) {
                     output.note(
                         "starting over: its rejects or its archive have been changed or deleted",
                     );
@@ -714,15 +719,15 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
                     output.note("all items were read; going on with the parts");
                     return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
                 } else {
-                    output.note(CHANGED);
+                    output.note(SOURCE_CHANGED);
                 }
             }
             state
         }
         Opened::Damaged(state, _) => state,
     };
-    let spool = Spool::create_in(&job.spool(), &job.shown())?;
-    // What an earlier run has read is gone, and its archive with it. One that a complete export has made stays.
+    let spool = Spool::create_in(&job.spool_folder(), &job.shown_place())?;
+    // The earlier run's archive is deleted with its items, but not the archive of a complete export.
     let archive = &job.options.archive_file;
     let loaded = read_loaded(job)?;
     let is_its_own = loaded.is_some_and(|loaded| loaded.files[1].is_some());
@@ -730,20 +735,20 @@ fn begin(job: &ExportJob, making: &mut Making, output: &OutputStreams) -> Result
         files::delete(archive)?;
     }
     let unfinished_archive = archive.with_extension("ndjson.part");
-    for file in [job.loaded(), unfinished_archive] {
+    for file in [job.loaded_file(), unfinished_archive] {
         files::delete(&file)?;
     }
-    let uploaded = job.uploaded();
+    let uploaded = job.uploaded_file();
     if uploaded.exists() {
-        // What it has uploaded is still its own, and goes.
+        // The file marks the parts in the bucket as this export's own. An empty one lists none of them: they are deleted.
         fs::write(&uploaded, "").map_err(|error| Failure::unwritten(&uploaded, &error))?;
     }
     load::clear_rejects(&job.options.rejects_file)?;
     Ok(Begun::Loading(Box::new(Opened::New(state)), spool))
 }
 
-/// Why the state of an export cannot be used. It has no option of its own.
-fn no_state(error: StateError, job: &ExportJob) -> Failure {
+/// Why the state cannot be used. No option names its file: the help names the option that moves it.
+fn state_failure(error: StateError, job: &ExportJob) -> Failure {
     let elsewhere = match job.place {
         ExportPlace::Folder(_) => "name another place with --to",
         ExportPlace::Bucket(_) => "name another folder with --spool",
@@ -760,10 +765,10 @@ fn no_state(error: StateError, job: &ExportJob) -> Failure {
     Failure::from(load::Failure::from(error)).with_help(help)
 }
 
-/// What tells this export from another into the same folder.
-fn identity(job: &ExportJob, making: &Making) -> RunIdentity {
-    let mut identity = (making.written.identity())
-        .plain("the source", &making.identity.name)
+/// The mapping, source, place and options. An interrupted export resumes only if they are the same.
+fn identity(job: &ExportJob, inputs: &OpenInputs) -> RunIdentity {
+    let mut identity = (inputs.written.identity())
+        .plain("the source", &inputs.identity.name)
         .plain("the folder", job.place.to_string());
     if job.lines != ItemLines::default() {
         identity = identity.plain("--lines", format!("{:?}", job.lines));
@@ -780,21 +785,21 @@ fn identity(job: &ExportJob, making: &Making) -> RunIdentity {
     if let Some(now) = job.now {
         identity = identity.plain("--now", now.to_string());
     }
-    if let Some(secret) = &making.context.secret {
+    if let Some(secret) = &inputs.context.secret {
         identity = identity.with("the key of `pseudonym`", secret.check(), "a secret");
     }
     identity
 }
 
 fn read_loaded(job: &ExportJob) -> Result<Option<LoadedItems>, Failure> {
-    let path = job.loaded();
+    let path = job.loaded_file();
     let text = if_there(fs::read(&path)).map_err(|error| Failure::unread("", &path, &error))?;
-    // One that is not whole was being written when the run was killed: the items are read again.
+    // If the run was killed while it wrote the file, its JSON ends early: the items are read again.
     Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))
 }
 
-/// Does what sorts the spool, on threads of its own, with a bar. `None` where it was stopped.
-async fn sorting<T: Send + 'static>(
+/// Runs `work`, which sorts the spool, on a thread of its own and shows its progress. `None` if it was cancelled.
+async fn run_sorting<T: Send + 'static>(
     what: &'static str,
     items: u64,
     cancel: &Cancel,
@@ -805,16 +810,16 @@ async fn sorting<T: Send + 'static>(
         Arc::new(AtomicU64::new(0)),
     );
     let bar = progress::counted(what, items, done.clone());
-    let (stopping, cancel) = (stop.clone(), cancel.clone());
+    let (stop_by_watch, cancel) = (stop.clone(), cancel.clone());
     let watch = tokio::spawn(async move {
         cancel.cancelled().await;
-        stopping.store(true, Ordering::Relaxed);
+        stop_by_watch.store(true, Ordering::Relaxed);
     });
-    let result = tokio::task::spawn_blocking(move || work(&stop, &done)).await;
+    let joined = tokio::task::spawn_blocking(move || work(&stop, &done)).await;
     watch.abort();
     drop(bar);
     let result =
-        result.map_err(|_| Failure::failed("the sorting of the items ended unexpectedly"))?;
+        joined.map_err(|_| Failure::failed("the sorting of the items ended unexpectedly"))?;
     Ok(result?)
 }
 
@@ -830,8 +835,8 @@ pub(super) async fn compare(
     let now = manifest.now.parse().map_err(|error| {
         Failure::failed(format!("the manifest of `{place}` has no time")).with_cause(&error)
     })?;
-    let making = Making::of(url, path, &manifest.selection, Some(now), output).await?;
-    let (source, mapping) = (making.identity.name.clone(), making.written.hash());
+    let inputs = OpenInputs::open(url, path, &manifest.selection, Some(now), output).await?;
+    let (source, mapping) = (inputs.identity.name.clone(), inputs.written.hash());
     let temporary = tempfile::tempdir().map_err(|error| {
         Failure::failed("cannot make a temporary folder")
             .with_cause(&error)
@@ -844,15 +849,15 @@ pub(super) async fn compare(
         archive_file: temporary.path().join("archive"),
         ..LoadOptions::default()
     };
-    let model = making.model.clone();
+    let model = inputs.model.clone();
     let cancel = stop_on_signals();
-    let report = making.load(&spool, options, None, &cancel).await;
+    let report = inputs.load(&spool, options, None, &cancel).await;
     if !report.outcome.is_finished() || !report.balanced {
         return ended(report, false, false, output);
     }
     let (expected, shown) = (report.total.written, place.to_string());
     let table = model.table.clone();
-    let compared = sorting("comparing items with parts", expected, &cancel, {
+    let compared = run_sorting("comparing items with parts", expected, &cancel, {
         let (spool, manifest, place) = (spool.clone(), manifest.clone(), place.clone());
         move |stop, done| spool.compare(&place, &manifest, &model.table, examples, stop, done)
     })
@@ -860,14 +865,14 @@ pub(super) async fn compare(
     let Some(mut comparison) = compared else {
         return Ok(Outcome::Interrupted);
     };
-    let made = Manifest {
+    let expected_manifest = Manifest {
         table: table.name.clone(),
         item_types: item_counts(&report),
         item_bytes: report.total.bytes,
         ..manifest.clone()
     };
     let changed = &mut comparison.changed_parts;
-    changed.extend(manifest.untruths(&made));
+    changed.extend(manifest.untruths(&expected_manifest));
     changed.extend(place.changes(&manifest).await?);
     if !place.asks_for(&table, &manifest).await? {
         changed.push(format!("{IMPORT_TABLE} is not what the mapping says"));
@@ -885,7 +890,7 @@ pub(super) async fn compare(
     };
     output.report(format, &found, report::export_verification)?;
     if found.exported_from != found.source {
-        // The same rows may be asked for under another address.
+        // It may be the same database under another address.
         output.warning(&format!(
             "the manifest names the source {}, and the items were compared with {}",
             found.exported_from, found.source
