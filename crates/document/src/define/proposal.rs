@@ -19,7 +19,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
         let notes = read.served.iter().flat_map(|served| &served.notes);
         notes.map(|note| prose(&format!("`{}`: {note}", read.name)))
     });
-    list("Trade-offs", notes, &mut blocks);
+    list("Notes", notes, &mut blocks);
     blocks.push(runners_up(report));
     let unserved = report.reads.iter().filter_map(|read| {
         let (why, instead) = (read.why_not.as_ref()?, read.instead.as_deref());
@@ -31,7 +31,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     list(unserved_title, unserved, &mut blocks);
     let warnings = report.warnings.iter();
     let warnings = warnings.map(|warning| prose(&warning.to_string()));
-    list("Decisions to make", warnings, &mut blocks);
+    list("To decide", warnings, &mut blocks);
     let not_guessed = report.not_guessed.iter().map(|read| prose(read));
     list("Reads that were not guessed", not_guessed, &mut blocks);
     let left_out = report.left_out.iter().map(|table| prose(table));
@@ -40,8 +40,8 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
     Some(Section {
         anchor: "proposal",
         title: "The proposal",
-        intro: "What `dynafold design` proposed from the schema and the workload: how each statement is served, what it costs, the \
-                trade-offs, the designs that were not chosen, and the reads that no Query serves. All figures are estimates for the \
+        intro: "What `dynafold design` proposed from the schema and the workload: how each statement is served and what it costs, with \
+                notes; the designs that were not chosen; and the reads that no Query serves. All figures are estimates for the \
                 mapping as it was proposed: if it was changed since, they may no longer hold.",
         blocks,
     })
