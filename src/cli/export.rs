@@ -685,8 +685,8 @@ fn begin(
     let identity = identity(job, inputs);
     let current = stamped(inputs.identity.clone(), &inputs.model).stamp;
     let resume = || Spool::resume(&job.spool_folder(), &job.shown_place());
-    let opened =
-        State::open(&job.state_file(), &identity, mode).map_err(|error| state_failure(error, job))?;
+    let opened = State::open(&job.state_file(), &identity, mode)
+        .map_err(|error| state_failure(error, job))?;
     let state = match opened {
         Opened::Again(mut state, earlier) => {
             let stamp = &inputs.identity.stamp;

@@ -216,7 +216,12 @@ impl Referred {
 
     /// Whether the second request reads what a path ends at.
     pub(crate) fn reads(&self, path: &Path) -> bool {
-        path.steps.split_last() == Some((&self.step, &*self.before)) && self.has(&path.column)
+        self.leads_to(path) && self.has(&path.column)
+    }
+
+    /// Whether a path ends at this parent.
+    pub(crate) fn leads_to(&self, path: &Path) -> bool {
+        path.steps.split_last() == Some((&self.step, &*self.before))
     }
 
     /// Whether a condition of the index has one of the columns: then its copy stays.

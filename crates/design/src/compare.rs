@@ -11,19 +11,20 @@ use dynafold_dynamodb::Index;
 use dynafold_dynamodb::price::Prices;
 use dynafold_format::{float, has_word, rounded, whole};
 use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
+    AccessPattern, AttributeNode, ChildContainer, ItemType, Model, SortCondition, Template,
+    TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableName};
-use dynafold_relational::scan::{Join, Relation, Scan, ScanColumn};
-use dynafold_sql::{Constant, SqlQuery, WriteKind, table, write_statement};
+use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
+use dynafold_sql::{Constant, ReadTable, SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::facts::{Facts, cascading, leads_to, rows, rows_of};
+use crate::facts::{Facts, cascading, is_unique, leads_to, rows};
 use crate::observed::Observed;
-use crate::path::Path;
+use crate::path::{Path, leaves_rows};
 use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
@@ -228,10 +229,12 @@ impl RowWrite<'_> {
         columns.any(|one| one.eq_ignore_ascii_case(column))
     }
 
-    /// Whether it changes what a condition says, if that reads its table.
+    /// Whether it may change what a condition says, if that reads its table.
     fn concerns(&self, condition: &str) -> bool {
         let mut columns = self.columns.iter();
-        self.kind != WriteKind::Update || columns.any(|column| has_word(condition, column))
+        self.kind != WriteKind::Update
+            || self.columns.is_empty()
+            || columns.any(|column| has_word(condition, column))
     }
 }
 
@@ -240,10 +243,36 @@ struct Held<'h> {
     /// Its table; `None` of a query's.
     table: Option<&'h TableName>,
     column: &'h str,
-    /// Whether it is a parent's or a child's, not the row's own.
-    is_copy: bool,
-    /// Whether a new row of its table may change an item that is there: no foreign key says that it comes first.
-    may_come: bool,
+    /// Of a parent's or a child's: what a write of its row does to items.
+    copy: Option<Copied>,
+}
+
+/// What a write of a parent's or a child's row does to the items that have its columns.
+#[derive(Clone, Copy)]
+struct Copied {
+    /// About how many items have them.
+    items: f64,
+    /// Whether a new row may change items that are there: no foreign key says that it comes first.
+    comes: bool,
+    /// Whether a row that goes leaves items behind.
+    goes: bool,
+}
+
+impl Copied {
+    /// A child in its parent's item.
+    const CHILD: Self = Self {
+        items: 1.0,
+        comes: true,
+        goes: true,
+    };
+
+    fn changes(self, kind: WriteKind) -> bool {
+        match kind {
+            WriteKind::Insert => self.comes,
+            WriteKind::Update => true,
+            WriteKind::Delete => self.goes,
+        }
+    }
 }
 
 impl<'d> Priced<'d> {
@@ -256,10 +285,20 @@ impl<'d> Priced<'d> {
         });
         let read_by = conditions.map(|condition| {
             let sql = format!("SELECT 1 WHERE {condition}");
-            let query = SqlQuery::read(&sql, Some(catalog.dbms)).unwrap_or_default();
-            let tables = query.tables.iter();
-            let tables = tables.filter_map(|read| table(catalog, read.schema.as_ref(), &read.name));
-            (condition, tables.collect())
+            let tables: Vec<&Table> = match SqlQuery::read(&sql, Some(catalog.dbms)) {
+                Ok(query) => {
+                    let tables = query.tables.iter();
+                    let found = |read: &ReadTable| table(catalog, read.schema.as_ref(), &read.name);
+                    tables.filter_map(found).collect()
+                }
+                // Of what is not understood each table may be read that it names.
+                Err(_) => {
+                    let tables = catalog.tables.iter();
+                    let is_named = |table: &&Table| has_word(condition, &table.name.name);
+                    tables.filter(is_named).collect()
+                }
+            };
+            (condition, tables)
         });
         Self {
             facts,
@@ -656,7 +695,9 @@ impl<'d> Priced<'d> {
             }
             let figures = self.figures(scan).filter(|of| of.base == row.table.name);
             let changes = |held: &Held<'_>| match (held.table, &figures) {
-                (Some(table), _) => !held.is_copy && *table == row.table.name && row.sets(held.column),
+                (Some(table), _) => {
+                    held.copy.is_none() && *table == row.table.name && row.sets(held.column)
+                }
                 (None, Some(figures)) => !figures.groups.iter().any(|group| group == held.column),
                 (None, None) => false,
             };
@@ -680,31 +721,26 @@ impl<'d> Priced<'d> {
     fn copies(&self, row: &RowWrite<'_>) -> f64 {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
+            let is_set = row.kind != WriteKind::Update;
             let changes = |held: &Held<'_>| {
-                held.is_copy
-                    && held.table == Some(&row.table.name)
-                    && match row.kind {
-                        WriteKind::Update => row.sets(held.column),
-                        WriteKind::Insert | WriteKind::Delete => held.may_come,
-                    }
+                let is_it = held.table == Some(&row.table.name);
+                let copy = held.copy.filter(|copy| is_it && copy.changes(row.kind))?;
+                (is_set || row.sets(held.column)).then_some(copy.items)
             };
-            let touched = |node: &AttributeNode| self.is_any(node, scan, &changes);
-            let decided = self.decided(item, scan, row);
-            if !item.attributes.iter().any(|(_, node)| touched(node)) {
-                return Some(decided);
+            let touched =
+                |node: &AttributeNode| self.is_any(node, scan, &|held| changes(held).is_some());
+            let mut items: f64 = 0.0;
+            for (_, node) in &item.attributes {
+                self.each_column(node, scan, false, &mut |held| {
+                    items = items.max(changes(&held).unwrap_or(0.0));
+                });
             }
-            let units = self.of_row(item, scan, row.table) * self.put(item, scan, None, &touched);
-            Some(units.max(decided))
+            let copied = items * self.put(item, scan, None, &touched);
+            let (decided, entries) = self.decided(item, scan, row);
+            let further = (decided - items).max(0.0) * write_units(self.bytes(item, None));
+            Some(copied + further + decided * entries)
         });
         items.fold(0.0, |sum, units| sum + units)
-    }
-
-    /// The items of an item type that belong to one row of another table.
-    fn of_row(&self, item: &ItemType, scan: &Scan, table: &Table) -> f64 {
-        match self.table_of(&scan.from) {
-            Some(own) => rows_of(own, table),
-            None => (self.items(item) / rows(table)).max(1.0),
-        }
     }
 
     /// Whether a statement whose WHERE holds these columns of a table equal to something must find the items first: they do not
@@ -758,7 +794,7 @@ impl<'d> Priced<'d> {
             let own = self.table_of(&scan.from)?;
             let is_set = |held: &Held<'_>| {
                 let mut set = columns.iter();
-                !held.is_copy && set.any(|column| column.eq_ignore_ascii_case(held.column))
+                held.copy.is_none() && set.any(|column| column.eq_ignore_ascii_case(held.column))
             };
             let mut nodes = item.attributes.iter();
             let is_written =
@@ -803,8 +839,9 @@ impl<'d> Priced<'d> {
         sum
     }
 
-    /// Write units for the items of other rows of which a row decides what is there: their conditions read it.
-    fn decided(&self, item: &ItemType, scan: &Scan, row: &RowWrite<'_>) -> f64 {
+    /// The items of other rows of which a row decides what is there, since their conditions read it; and the write units of the
+    /// entries of each in indexes.
+    fn decided(&self, item: &ItemType, scan: &Scan, row: &RowWrite<'_>) -> (f64, f64) {
         let mut items: f64 = 0.0;
         let mut decided = BTreeSet::new();
         for (name, node) in &item.attributes {
@@ -818,9 +855,6 @@ impl<'d> Priced<'d> {
                 }
             });
         }
-        if decided.is_empty() {
-            return 0.0;
-        }
         let entries = self.entries(item, scan, &Values::new());
         let entries = entries.into_iter().map(|(index, share)| {
             let own = write_units(self.bytes(item, Some(index)));
@@ -833,7 +867,7 @@ impl<'d> Priced<'d> {
                 0.0
             }
         });
-        items * (write_units(self.bytes(item, None)) + entries.sum::<f64>())
+        (items, entries.sum())
     }
 
     /// About how many items of an item type a row decides by a condition; `None` where the condition does not read it.
@@ -844,22 +878,31 @@ impl<'d> Priced<'d> {
         scan: &Scan,
         row: &RowWrite<'_>,
     ) -> Option<f64> {
+        if !row.concerns(condition) {
+            return None;
+        }
         let name = &row.table.name;
-        let mut joins = scan.joins.iter();
-        let is_joined = joins.any(|join| {
-            let is_new = row.kind != WriteKind::Update;
-            join.table == *name
-                && has_word(condition, &join.alias)
-                && (!is_new || self.may_come(scan, join))
-        });
+        let joins = scan.joins.iter().enumerate();
+        let joined =
+            joins.filter(|(_, join)| join.table == *name && has_word(condition, &join.alias));
+        let joined = joined.map(|(at, _)| self.copied(scan, at));
+        let joined = joined.filter(|copy| copy.changes(row.kind));
+        let joined = joined.map(|copy| copy.items).reduce(f64::max);
         let mut queried = self.read_by.get(condition).into_iter().flatten();
-        // A parent that comes or goes has no rows that lead to it.
         let own = self.table_of(&scan.from);
-        let is_parent = own.is_some_and(|own| leads_to(own, row.table) && !leads_to(row.table, own));
+        let is_child = own.is_some_and(|own| leads_to(row.table, own));
+        // A parent that comes or goes has no rows that lead to it.
+        let is_parent = own.is_some_and(|own| leads_to(own, row.table)) && !is_child;
         let is_queried = queried.any(|table| table.name == *name)
             && (row.kind == WriteKind::Update || !is_parent);
-        ((is_joined || is_queried) && row.concerns(condition))
-            .then(|| self.of_row(item, scan, row.table))
+        let queried = is_queried.then(|| {
+            if is_child {
+                1.0
+            } else {
+                (self.items(item) / rows(row.table)).max(1.0)
+            }
+        });
+        joined.into_iter().chain(queried).reduce(f64::max)
     }
 
     /// The indexes that an item type stands in, each with the share of its items that do: of new ones by the values that are said.
@@ -927,19 +970,14 @@ impl<'d> Priced<'d> {
     }
 
     /// Whether one of the columns that an attribute is made of is such.
-    fn is_any(
-        &self,
-        node: &AttributeNode,
-        scan: &Scan,
-        is_it: &dyn Fn(&Held<'_>) -> bool,
-    ) -> bool {
+    fn is_any(&self, node: &AttributeNode, scan: &Scan, is_it: &dyn Fn(&Held<'_>) -> bool) -> bool {
         let mut found = false;
         self.each_column(node, scan, false, &mut |held| found |= is_it(&held));
         found
     }
 
-    /// Calls `see` for each column that an attribute is made of: its own, a parent's with those by which the row finds it, a child's,
-    /// and those in conditions on its own row. `is_child`: whether the rows of the scan are children in another item.
+    /// Calls `see` for each column that an attribute is made of, and that decides whether it is there: its own, a parent's with those by
+    /// which the row finds it, a child's. `is_child`: whether the rows of the scan are children in another item.
     fn each_column(
         &self,
         node: &AttributeNode,
@@ -947,12 +985,10 @@ impl<'d> Priced<'d> {
         is_child: bool,
         see: &mut dyn FnMut(Held<'_>),
     ) {
-        let table = self.table_of(&scan.from);
         for place in node.places() {
-            let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(place.column) else {
-                continue;
-            };
-            self.each_on_way(name, *join, scan, is_child, see);
+            if let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(place.column) {
+                self.each_on_way(name, *join, scan, is_child, see);
+            }
         }
         node.visit(&mut |node| match node {
             AttributeNode::Embed(embed) => {
@@ -964,19 +1000,44 @@ impl<'d> Priced<'d> {
                     for column in matched.chain(order) {
                         self.each_on_way(column, None, rows, true, see);
                     }
+                    for condition in &rows.conditions {
+                        self.each_in_condition(condition, rows, true, see);
+                    }
+                    if let ChildContainer::Map(key) = &embed.container {
+                        let key = AttributeNode::Template(key.clone());
+                        self.each_column(&key, rows, true, see);
+                    }
                     self.each_column(&embed.each, rows, true, see);
                 }
             }
             AttributeNode::When { flag, .. } => {
                 if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
-                    let columns = table.into_iter().flat_map(|table| &table.columns);
-                    for column in columns.filter(|column| has_word(condition, &column.name)) {
-                        self.each_on_way(&column.name, None, scan, is_child, see);
-                    }
+                    self.each_in_condition(condition, scan, is_child, see);
                 }
             }
             _ => {}
         });
+    }
+
+    /// Calls `see` for the columns of its rows that a condition names, and for the references to the parents that it names.
+    fn each_in_condition(
+        &self,
+        condition: &str,
+        scan: &Scan,
+        is_child: bool,
+        see: &mut dyn FnMut(Held<'_>),
+    ) {
+        let table = self.table_of(&scan.from);
+        let columns = table.into_iter().flat_map(|table| &table.columns);
+        for column in columns.filter(|column| has_word(condition, &column.name)) {
+            self.each_on_way(&column.name, None, scan, is_child, see);
+        }
+        let joins = scan.joins.iter().enumerate();
+        for (at, join) in joins.filter(|(_, join)| has_word(condition, &join.alias)) {
+            for one in before(join, at) {
+                self.each_on_way(&one.ours, one.join, scan, is_child, see);
+            }
+        }
     }
 
     /// Calls `see` for a column of a scan's rows, or of a parent of theirs with the columns on the way to it.
@@ -988,51 +1049,69 @@ impl<'d> Priced<'d> {
         is_child: bool,
         see: &mut dyn FnMut(Held<'_>),
     ) {
-        let Some(at) = join else {
+        let Some((at, join)) = join.and_then(|at| Some((at, scan.joins.get(at)?))) else {
             see(Held {
                 table: self.table_of(&scan.from).map(|table| &table.name),
                 column,
-                is_copy: is_child,
-                may_come: is_child,
+                copy: is_child.then_some(Copied::CHILD),
             });
             return;
         };
-        let Some(join) = scan.joins.get(at) else {
-            return;
+        let copy = if is_child {
+            Copied::CHILD
+        } else {
+            self.copied(scan, at)
         };
-        let may_come = self.may_come(scan, join);
         let theirs = join.on.iter().map(|one| &*one.theirs);
         for column in std::iter::once(column).chain(theirs) {
             see(Held {
                 table: Some(&join.table),
                 column,
-                is_copy: true,
-                may_come,
+                copy: Some(copy),
             });
         }
-        for one in &join.on {
-            // A join leads on from those before it.
-            if one.join.is_none_or(|before| before < at) {
-                self.each_on_way(&one.ours, one.join, scan, is_child, see);
-            }
+        for one in before(join, at) {
+            self.each_on_way(&one.ours, one.join, scan, is_child, see);
         }
     }
 
-    /// Whether a joined row may come after the rows that lead to it: no foreign key of theirs forbids it.
-    fn may_come(&self, scan: &Scan, join: &Join) -> bool {
-        let from = join.on.first().and_then(|one| match one.join {
-            Some(at) => self.facts.catalog.table(&scan.joins.get(at)?.table),
-            None => self.table_of(&scan.from),
-        });
-        let holds = |key: &ForeignKey| {
-            key.references == join.table
-                && key.columns.iter().all(|column| {
+    /// What a write of a joined parent does to the items of a scan's rows.
+    fn copied(&self, scan: &Scan, at: usize) -> Copied {
+        let catalog = self.facts.catalog;
+        let (mut is_single, mut key) = (true, None);
+        let mut next = scan.joins.get(at).map(|join| (at, join));
+        while let Some((at, join)) = next {
+            let from = before(join, at).next().and_then(|one| one.join);
+            next = from.and_then(|from| Some((from, scan.joins.get(from)?)));
+            let child = match &next {
+                Some((_, join)) => catalog.table(&join.table),
+                None => self.table_of(&scan.from),
+            };
+            let ours: Vec<&String> = join.on.iter().map(|one| &one.ours).collect();
+            is_single &= child.is_some_and(|child| is_unique(child, &ours, catalog.dbms));
+            let holds = |key: &&ForeignKey| {
+                let theirs = |column: &String| {
                     let mut on = join.on.iter();
-                    on.any(|one| one.ours == *column && key.referenced(column) == Some(&*one.theirs))
-                })
-        };
-        let mut keys = from.into_iter().flat_map(|table| &table.foreign_keys);
-        !keys.any(holds)
+                    on.any(|one| {
+                        one.ours == *column && key.referenced(column) == Some(&*one.theirs)
+                    })
+                };
+                key.references == join.table && key.columns.iter().all(theirs)
+            };
+            key = key.or_else(|| Some(child?.foreign_keys.iter().find(holds)));
+        }
+        let key = key.flatten();
+        let parent = scan
+            .joins
+            .get(at)
+            .and_then(|join| catalog.table(&join.table));
+        let items = self.table_of(&scan.from).zip(parent);
+        let items = items.map_or(1.0, |(own, parent)| (rows(own) / rows(parent)).max(1.0));
+        Copied {
+            items: if is_single { 1.0 } else { items },
+            comes: key.is_none(),
+            goes: key.is_none_or(leaves_rows),
+        }
     }
 
     /// Bytes that are stored, with the 100 that DynamoDB adds to each item.
@@ -1078,6 +1157,12 @@ impl AskedKey<'_> {
     fn filters(&self, path: &Path) -> bool {
         self.filtered.contains(&path.column)
     }
+}
+
+/// What a join is made by that comes from the rows or from joins before it.
+fn before(join: &Join, at: usize) -> impl Iterator<Item = &Match> {
+    let on = join.on.iter();
+    on.filter(move |one| one.join.is_none_or(|before| before < at))
 }
 
 /// Whether a value is a column of the scan's own table.

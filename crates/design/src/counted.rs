@@ -70,7 +70,9 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
         taken.insert(name.clone());
         statements.push(Statement {
             name,
-            rate: counts.seconds.map(|seconds| rounded(float(calls) / seconds)),
+            rate: counts
+                .seconds
+                .map(|seconds| rounded(float(calls) / seconds)),
             sql: sql.to_owned(),
             ..Statement::default()
         });
@@ -127,7 +129,10 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     let first = sql
         .split(|c: char| !c.is_alphabetic())
         .find(|word| !word.is_empty())?;
-    if !FIRST_WORDS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
+    if !FIRST_WORDS
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
+    {
         return None;
     }
     let prepared = parametrized(sql, dbms, Lists::Split).ok();

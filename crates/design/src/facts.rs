@@ -2,13 +2,13 @@
 //! price a design and prove nothing.
 
 use dynafold_format::{float, whole};
-use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, ReferentialAction, Table};
 use dynafold_sql::{Comparator, Constant, identifier};
 
 use crate::SHORT;
 use crate::ask::{Ask, Filter, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::writes::Values;
 
 /// Rows that a table is taken to have where the database does not say.
@@ -36,14 +36,10 @@ pub(crate) fn leads_to(table: &Table, other: &Table) -> bool {
     keys.any(|key| key.references == other.name)
 }
 
-/// About how many rows of a table belong to one row of another: one if the other row leads to it, else the mean number, at least
-/// one.
-pub(crate) fn rows_of(table: &Table, other: &Table) -> f64 {
-    if leads_to(other, table) {
-        1.0
-    } else {
-        (rows(table) / rows(other)).max(1.0)
-    }
+/// Whether no two rows of a table have the same in these columns.
+pub(crate) fn is_unique(table: &Table, columns: &[&String], dbms: Dbms) -> bool {
+    let mut keys = table.keys(dbms);
+    keys.any(|key| key.columns.iter().all(|column| columns.contains(&column)))
 }
 
 /// The other tables whose rows go with a row of this one by ON DELETE CASCADE, each with their mean number.
@@ -133,6 +129,21 @@ impl Facts<'_> {
             by_columns.max(stored)
         } else {
             by_columns
+        }
+    }
+
+    /// About how many rows of a table have the column of one parent at the end of a path.
+    pub(crate) fn having(&self, steps: &[Step], table: &Table) -> f64 {
+        let mut at = Some(table);
+        let mut is_single = true;
+        for step in steps {
+            let columns: Vec<&String> = step.columns.iter().collect();
+            is_single &= at.is_some_and(|at| is_unique(at, &columns, self.catalog.dbms));
+            at = self.catalog.table(&step.table);
+        }
+        match at {
+            Some(parent) if !is_single => (rows(table) / rows(parent)).max(1.0),
+            _ => 1.0,
         }
     }
 

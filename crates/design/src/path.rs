@@ -1,8 +1,10 @@
 //! Columns as an item type reaches them: its table's own, and those of the parents that a row leads to.
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, TypeFamily,
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, ReferentialAction, Table, TableName,
+    TypeFamily,
 };
+use dynafold_sql::WriteKind;
 
 /// A column of a table, or of a parent that its rows lead to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,12 +108,20 @@ impl Path {
         })
     }
 
-    /// Whether a row may come after those that lead to it by one of the steps: no foreign key forbids it.
-    pub(crate) fn may_come(&self, place: usize, table: &Table, catalog: &Catalog) -> bool {
+    /// Whether an INSERT or DELETE of the parent at one of the steps changes rows that lead to it: no foreign key forbids it, or one
+    /// takes its columns away.
+    pub(crate) fn changes(
+        &self,
+        place: usize,
+        kind: WriteKind,
+        table: &Table,
+        catalog: &Catalog,
+    ) -> bool {
         let before = place.checked_sub(1).and_then(|place| self.steps.get(place));
         let child = before.map_or(Some(table), |step| catalog.table(&step.table));
         let step = child.zip(self.steps.get(place));
-        step.is_none_or(|(child, step)| step.foreign_key(child).is_none())
+        let key = step.and_then(|(child, step)| step.foreign_key(child));
+        key.is_none_or(|key| kind == WriteKind::Delete && leaves_rows(key))
     }
 
     /// The column that it ends at, with its table.
@@ -180,6 +190,15 @@ impl Path {
         }
         (at.name.clone(), column)
     }
+}
+
+/// Whether rows stay, with other columns, when the parent is deleted that they refer to.
+pub(crate) fn leaves_rows(key: &ForeignKey) -> bool {
+    let action = key.on_delete;
+    matches!(
+        action,
+        ReferentialAction::SetNull | ReferentialAction::SetDefault
+    )
 }
 
 /// Whether a column may be NULL. A declared primary key is taken to hold none, also in SQLite: `check` says so.

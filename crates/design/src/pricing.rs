@@ -209,11 +209,12 @@ impl Pricing<'_> {
                 let writes = self.writes.get(&step.table);
                 let rates = columns.iter().filter_map(|name| writes?.columns.get(name));
                 let mut rate = rates.copied().fold(0.0, f64::max);
-                if path.may_come(place, table, self.facts.catalog) {
-                    let statements = writes.into_iter().flat_map(|writes| &writes.statements);
-                    let new = statements.filter(|write| write.kind != WriteKind::Update);
-                    rate += new.map(|write| write.rate).sum::<f64>();
-                }
+                let statements = writes.into_iter().flat_map(|writes| &writes.statements);
+                let changes = statements.filter(|write| {
+                    write.kind != WriteKind::Update
+                        && path.changes(place, write.kind, table, self.facts.catalog)
+                });
+                rate += changes.map(|write| write.rate).sum::<f64>();
                 let steps = path.steps.get(..=place).unwrap_or_default();
                 let known = updated.entry((table.name.clone(), steps.to_vec()));
                 let known = known.or_default();
@@ -221,16 +222,10 @@ impl Pricing<'_> {
             }
         }
         for ((table, steps), rate) in updated {
-            let (Some(table), Some(parent)) = (
-                self.facts.catalog.table(&table),
-                steps
-                    .last()
-                    .and_then(|step| self.facts.catalog.table(&step.table)),
-            ) else {
-                continue;
-            };
-            let items = facts::rows_of(table, parent);
-            cost += self.usd_writes(rate * items * self.write_units(table));
+            if let Some(table) = self.facts.catalog.table(&table) {
+                let items = self.facts.having(&steps, table);
+                cost += self.usd_writes(rate * items * self.write_units(table));
+            }
         }
         cost
     }

@@ -96,16 +96,16 @@ pub(crate) struct SecondRequest {
 
 impl<'c> TwoRequests<'c> {
     /// Leaves what a read selects of these parents to second requests; `None` where that is not possible. `named` gives the name of
-    /// one by what it is called after the read and its parent, and by its SQL.
+    /// one by what it is called after the read and its parent, and by its SQL. `most_sorted`: rows that the application sorts at most.
     fn new(
         statement: &Statement,
         (catalog, observed): (&'c Catalog, &Observed),
-        parents: &BTreeSet<TableName>,
+        (parents, most_sorted): (&BTreeSet<TableName>, f64),
         named: &mut dyn FnMut(&str, &str) -> Option<String>,
     ) -> Option<Self> {
         let mut asks = referring(&statement.sql, catalog, observed, parents);
         let facts = Facts { catalog, observed };
-        asks.retain(|ask| !ask.sorts || facts.most_found(ask) <= MANY);
+        asks.retain(|ask| !ask.sorts || facts.most_found(ask) <= most_sorted);
         let ask = asks.first()?;
         let seconds = ask.referred.iter().map(|parent| {
             let table = catalog.table(&parent.step.table)?;
@@ -181,13 +181,18 @@ impl<'c> TwoRequests<'c> {
         };
         let parents = catalog.tables.iter().filter(is_read);
         let parents = parents.map(|table| table.name.clone()).collect();
-        let mut found = Self::new(statement, of_rows, &parents, &mut |name, sql| {
-            // Some types are compared in other words.
-            let asks = ask(sql, catalog, of_rows.1).unwrap_or_default();
-            let asks = asks.iter().map(|ask| &*ask.sql);
-            let said: Vec<String> = asks.chain([sql]).map(spaced).collect();
-            named(name, &|own| said.iter().any(|sql| sql == own))
-        })?;
+        let mut found = Self::new(
+            statement,
+            of_rows,
+            (&parents, f64::INFINITY),
+            &mut |name, sql| {
+                // Some types are compared in other words.
+                let asks = ask(sql, catalog, of_rows.1).unwrap_or_default();
+                let asks = asks.iter().map(|ask| &*ask.sql);
+                let said: Vec<String> = asks.chain([sql]).map(spaced).collect();
+                named(name, &|own| said.iter().any(|sql| sql == own))
+            },
+        )?;
         found.asks.retain(|ask| {
             let mut said = std::iter::once(&ask.sql).chain(&ask.unsorted);
             said.any(|sql| spaced(sql) == first)
@@ -206,7 +211,7 @@ pub(crate) fn two_requests<'c>(
     let mut taken: BTreeSet<String> = names.collect();
     let reads = statements.iter().filter_map(|statement| {
         let parents = wanted.get(&statement.name)?;
-        TwoRequests::new(statement, of_rows, parents, &mut |name, _| {
+        TwoRequests::new(statement, of_rows, (parents, MANY), &mut |name, _| {
             let name = free_name(name, &|name| taken.contains(name));
             taken.insert(name.clone());
             Some(name)
@@ -371,10 +376,28 @@ mod tests {
         assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
         let served = report.reads[0].served.as_ref().unwrap();
         let notes = served.notes.concat();
-        assert!(notes.contains("the application sorts and applies the LIMIT"), "{notes}");
+        assert!(
+            notes.contains("the application sorts and applies the LIMIT"),
+            "{notes}"
+        );
         // All five rows with the note, and the shop of each.
         assert!((served.units - 0.5 - 5.0 * 0.5).abs() < 0.01, "{report:#?}");
-        // Nobody sorts thousands of rows.
+        // The answers have everything that it sorts by.
+        let further = read
+            .replace("o.id, s.stock", "o.id")
+            .replace("o.id LIMIT", "s.name, o.shop_id LIMIT");
+        let further = further.replace("SELECT o.id", "SELECT o.id, s.stock");
+        let (mapping, _) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{further};"));
+        let second = "SELECT \"id\", stock, \"name\" AS shops_name FROM shops";
+        for said in [second, "SELECT o.\"id\", o.shop_id FROM"] {
+            assert!(mapping.contains(said), "{mapping}");
+        }
+        // Nobody sorts one row, or thousands.
+        let one = read.replace("o.note = :n", "o.id = :id");
+        let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{one};"));
+        assert!(mapping.contains("seen_shops:"), "{mapping}");
+        let notes = report.reads[0].served.as_ref().unwrap().notes.concat();
+        assert!(!notes.contains("the application sorts"), "{notes}");
         let many = SHOP.replace("distinct=800 most=5", "distinct=2 most=3000");
         let (mapping, _) = proposed(&many, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
         assert!(!mapping.contains("seen_shops:"), "{mapping}");

@@ -8,7 +8,7 @@ use dynafold_relational::catalog::{Table, TableName};
 use crate::OTHER;
 use crate::ask::Ask;
 use crate::choose::connected;
-use crate::facts::rows_of;
+use crate::facts::rows;
 use crate::path::{Path, Step};
 use crate::pricing::{PROJECTED, Pricing};
 use crate::structure::{Part, Structure};
@@ -232,7 +232,7 @@ impl Arranging<'_> {
         }
         let units = by_parent.into_iter().filter_map(|(parent, columns)| {
             let parent = self.pricing.facts.catalog.table(parent)?;
-            let each = rows_of(table, parent);
+            let each = (rows(table) / rows(parent)).max(1.0);
             let writes = self.pricing.statements(parent);
             let writes = writes.filter(|write| {
                 let mut set = write.columns.iter();

@@ -13,7 +13,7 @@ use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamil
 use dynafold_sql::WriteKind;
 
 use crate::ask::{Ask, Equal, When, ignores_case};
-use crate::facts::{cascading, rows, rows_of, significant};
+use crate::facts::{cascading, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -713,9 +713,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             for (statement, of, write) in material.writes() {
                 let changed = columns.iter().filter(|column| match write.kind {
                     WriteKind::Update => write.columns.contains(column),
-                    WriteKind::Insert | WriteKind::Delete => {
-                        path.may_come(place, table, material.catalog)
-                    }
+                    kind => path.changes(place, kind, table, material.catalog),
                 });
                 let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
                 if of.name == step.table && !changed.is_empty() {
@@ -725,7 +723,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
                     let known = found.entry(statement.name.clone()).or_default();
                     known.kind = Some(write.kind);
                     known.columns.extend(changed);
-                    known.items.insert(copied(material, table, of, &way));
+                    known.items.insert(copied(material, table, &way));
                     known.reads.insert(&read.name);
                     known.seconds.extend(second.clone());
                 }
@@ -749,8 +747,8 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             saved: cost - second,
         });
         let what = match copies.kind {
-            Some(WriteKind::Insert) => "adds",
-            Some(WriteKind::Delete) => "deletes",
+            Some(WriteKind::Insert) => "adds a row with",
+            Some(WriteKind::Delete) => "deletes a row with",
             Some(WriteKind::Update) | None => "changes",
         };
         let said = format!(
@@ -840,13 +838,8 @@ struct Copies<'w> {
 }
 
 /// How many copies of a parent's column there are, and whether a key finds them.
-fn copied<'c>(
-    material: &Material<'_, 'c>,
-    table: &'c Table,
-    parent: &Table,
-    path: &Path,
-) -> String {
-    let mean = rows_of(table, parent);
+fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, path: &Path) -> String {
+    let mean = material.pricing.facts.having(&path.steps, table);
     let name = &table.name.name;
     let mut said = if mean > 1.0 {
         format!("about {} items of {name}", about(mean))

@@ -236,7 +236,14 @@ fn refused(report: &Report) -> u64 {
 }
 
 fn rejects(report: &Report) -> String {
-    let mut out = vec![format!("{} rejected:", counted(refused(report), "row"))];
+    let is_stopped = matches!(report.outcome, Outcome::Stopped { .. });
+    // Of two rows that share a key the one that is named may be of an item type that is not loaded.
+    let what = if is_stopped && report.keys.shared_outside > 0 {
+        "refused"
+    } else {
+        "rejected"
+    };
+    let mut out = vec![format!("{} {what}:", counted(refused(report), "row"))];
     for note in &report.rejects {
         let attribute = attribute(note.attribute.as_deref());
         out.push(format!(
@@ -255,7 +262,6 @@ fn rejects(report: &Report) -> String {
     }
     if let Some(file) = &report.rejects_file {
         // Of many rows that share keys only the first are looked for.
-        let is_stopped = matches!(report.outcome, Outcome::Stopped { .. });
         let which = if is_stopped && report.keys.all_shared() > NAMED {
             "those that were looked for are in"
         } else {

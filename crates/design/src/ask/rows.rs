@@ -130,10 +130,7 @@ impl<'c> Reading<'c, '_> {
             });
         } else {
             ask.order = self.order(ways)?;
-            let mut order = ask.order.iter();
-            if order.any(|(path, _)| ask.referred.iter().any(|parent| parent.reads(path))) {
-                ask.leave_order();
-            }
+            self.leave_order_of_parents(ask);
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
@@ -150,6 +147,32 @@ impl<'c> Reading<'c, '_> {
             ))
         });
         Ok(self.answer_order(ask))
+    }
+
+    /// Has the application sort where a second request reads what the read sorts by. The answers have all columns of the order.
+    fn leave_order_of_parents(&self, ask: &mut Ask<'c>) {
+        let is_read = |ask: &Ask<'_>, path: &Path| ask.referred.iter().any(|one| one.reads(path));
+        if !ask.order.iter().any(|(path, _)| is_read(ask, path)) {
+            return;
+        }
+        let (further, of_parents): (Vec<_>, Vec<_>) =
+            (ask.order.clone().into_iter()).partition(|(path, _)| {
+                let mut parents = ask.referred.iter();
+                !parents.any(|parent| parent.leads_to(path)) || !self.refers_to(ask, path)
+            });
+        for (path, _) in of_parents {
+            if !is_read(ask, &path) {
+                let name = self.name_with_table(ask.root, &path);
+                refer(path, name, &mut ask.referred);
+            }
+        }
+        if is_one_row(ask) {
+            ask.order.clear();
+            return;
+        }
+        ask.order = further;
+        self.answer_order(ask);
+        ask.leave_order();
     }
 
     /// Notes how the answer differs from the database's. Returns whether texts are compared or sorted differently.

@@ -320,10 +320,11 @@ access_patterns:
 }
 
 const COPIED: &str = "regions 10: id, name text
-    zones 100: id, region_id @regions distinct=10, status text distinct=2, name text
+    zones 100: id, region_id @regions set_null distinct=10, status text distinct=2, name text, best_id @parcels null
     parcels 10000: id, zone_id @zones distinct=100, before_id @parcels null, state text distinct=4
     labels 20000: id, parcel_id @parcels distinct=10000, is_lost
-    notes 500: parcel_id @parcels distinct=500, body text";
+    notes 500: parcel_id @parcels distinct=500, body text
+    tags 500: id, parcel distinct=400, word text";
 
 /// The write units of a statement, with an item type of parcels that has this.
 fn units_of(item: &str, statement: &str) -> f64 {
@@ -337,7 +338,11 @@ access_patterns:
   parcel: {{ items: [PARCEL], key: {{ PK: \"P#{{id}}\", SK: P }} }}
 "
     );
-    write(&priced(COPIED, &mapping, &format!("-- write (1/s)\n{statement};")))
+    write(&priced(
+        COPIED,
+        &mapping,
+        &format!("-- write (1/s)\n{statement};"),
+    ))
 }
 
 #[test]
@@ -346,19 +351,31 @@ fn what_a_condition_on_another_row_decides_is_written_with_that_row() {
     let item = "    join: { z: zone_id }
     attributes: { GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
     let by_zone = |statement: &str| units_of(item, statement);
-    assert_near(by_zone("UPDATE zones SET status = :s WHERE id = :id"), 200.0);
+    assert_near(
+        by_zone("UPDATE zones SET status = :s WHERE id = :id"),
+        200.0,
+    );
     assert_near(by_zone("UPDATE zones SET name = :s WHERE id = :id"), 0.0);
     assert_near(by_zone("INSERT INTO zones (id) VALUES (:id)"), 0.0);
     // The same by a query.
     let item = "    attributes: { GSI2PK: { $value: \"Z#{zone_id}\", $when: \"EXISTS (SELECT 1 FROM zones z WHERE z.id = parcels.zone_id AND z.status = 'open')\" } }";
     let by_query = |statement: &str| units_of(item, statement);
-    assert_near(by_query("UPDATE zones SET status = :s WHERE id = :id"), 200.0);
+    assert_near(
+        by_query("UPDATE zones SET status = :s WHERE id = :id"),
+        200.0,
+    );
     assert_near(by_query("DELETE FROM zones WHERE id = :id"), 0.0);
     // Of a child one parcel.
     let item = "    attributes: { GSI2PK: { $value: \"P#{id}\", $when: \"EXISTS (SELECT 1 FROM labels l WHERE l.parcel_id = parcels.id AND l.is_lost)\" } }";
     let by_child = |statement: &str| units_of(item, statement);
-    assert_near(by_child("UPDATE labels SET is_lost = :l WHERE id = :id"), 2.0);
-    assert_near(by_child("INSERT INTO labels (id, parcel_id) VALUES (:id, :p)"), 2.0);
+    assert_near(
+        by_child("UPDATE labels SET is_lost = :l WHERE id = :id"),
+        2.0,
+    );
+    assert_near(
+        by_child("INSERT INTO labels (id, parcel_id) VALUES (:id, :p)"),
+        2.0,
+    );
     // An attribute that no index has.
     let item = "    join: { z: zone_id }
     attributes: { is_open: { $value: \"y\", $when: \"z.status = 'open'\" } }";
@@ -374,6 +391,29 @@ fn a_reference_on_the_way_to_a_copy_changes_it() {
     assert_near(of("UPDATE zones SET region_id = :r WHERE id = :id"), 100.0);
     assert_near(of("UPDATE zones SET status = :s WHERE id = :id"), 0.0);
     assert_near(of("UPDATE parcels SET zone_id = :z WHERE id = :id"), 1.0);
+    // The database sets the references to it to NULL.
+    assert_near(of("DELETE FROM regions WHERE id = :id"), 1000.0);
+    assert_near(of("DELETE FROM zones WHERE id = :id"), 0.0);
+    // Under a condition alone.
+    let item = "    columns: [state]
+    join: { z: zone_id, r: z.region_id }
+    attributes: { is_near: { $value: \"y\", $when: \"r.name = 'here'\" } }";
+    let of = |statement: &str| units_of(item, statement);
+    assert_near(of("UPDATE zones SET region_id = :r WHERE id = :id"), 100.0);
+    assert_near(of("UPDATE parcels SET zone_id = :z WHERE id = :id"), 1.0);
+}
+
+#[test]
+fn an_embedded_child_is_in_one_item() {
+    let item = "    attributes: { tags: { $embed: tags, match: { parcel: id }, value: \"{word}\" } }";
+    for statement in [
+        "INSERT INTO tags (id, parcel, word) VALUES (:i, :p, :w)",
+        "UPDATE tags SET word = :w WHERE id = :id",
+        "DELETE FROM tags WHERE id = :id",
+    ] {
+        assert_near(units_of(item, statement), 1.0);
+    }
+    assert_near(units_of(item, "UPDATE tags SET id = :w WHERE id = :id"), 0.0);
 }
 
 #[test]

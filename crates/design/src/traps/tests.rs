@@ -130,7 +130,7 @@ const CASES: &[Case] = &[
             profiles 300: user_id unique, bio text
             -- user (50/s)\nSELECT u.id, p.bio FROM users u LEFT JOIN profiles p ON p.user_id = u.id WHERE u.id = :id;
             -- join (1/s)\nINSERT INTO profiles (user_id, bio) VALUES (:u, :b);",
-        says: "join adds profiles.bio and must also change an item of users",
+        says: "join adds a row with profiles.bio and must also change an item of users",
         silent: ["p.bio", "u.name"],
     },
     Case {
@@ -683,6 +683,10 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                     "cascade" => {
                         let key = table.foreign_keys.last_mut().unwrap();
                         key.on_delete = ReferentialAction::Cascade;
+                    }
+                    "set_null" => {
+                        let key = table.foreign_keys.last_mut().unwrap();
+                        key.on_delete = ReferentialAction::SetNull;
                     }
                     "unique" => table.unique_keys.push(UniqueKey {
                         columns: vec![own.clone()],

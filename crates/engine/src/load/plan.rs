@@ -168,7 +168,9 @@ pub(crate) fn rivals(model: &Model) -> Vec<usize> {
 
 /// The names of these item types.
 pub(crate) fn names(model: &Model, item_types: &[usize]) -> Vec<String> {
-    let item_types = item_types.iter().filter_map(|index| model.item_types.get(*index));
+    let item_types = item_types
+        .iter()
+        .filter_map(|index| model.item_types.get(*index));
     item_types.map(|one| one.name.to_string()).collect()
 }
 

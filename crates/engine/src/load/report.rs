@@ -171,7 +171,10 @@ pub struct KeysReport {
     pub not_compared: Vec<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -196,7 +199,7 @@ impl KeysReport {
         });
         let unknown = (!self.not_compared.is_empty()).then(|| {
             format!(
-                "the keys of {} were not compared, and `check` does not prove that they differ from those of this load: an item with the same key is replaced",
+                "the keys of {} were not compared, and `check` does not prove that they differ from those of this load: an item with the same key is, or would be, replaced",
                 self.not_compared.join(", ")
             )
         });

@@ -159,7 +159,7 @@ impl<'r> Operation<'r> {
     /// Why it cannot be looked at: the credentials may be of another account than those that began it.
     fn unseen(&self, error: TargetError) -> Failure {
         use TargetErrorKind::{AccessDenied, Other, Refused, TableMissing};
-        if error.code.ends_with("NotFoundException") {
+        if ["ResourceNotFoundException", "ImportNotFoundException"].contains(&&*error.code) {
             return self.gone(&error);
         }
         let is_answer = matches!(error.kind, AccessDenied | Other | Refused | TableMissing);
