@@ -890,9 +890,11 @@ impl<'d> Priced<'d> {
         let joined = joined.map(|copy| copy.items).reduce(f64::max);
         let mut queried = self.read_by.get(condition).into_iter().flatten();
         let own = self.table_of(&scan.from);
-        let is_child = own.is_some_and(|own| leads_to(row.table, own));
+        let refers = own.is_some_and(|own| leads_to(row.table, own));
+        let is_referred_to = own.is_some_and(|own| leads_to(own, row.table));
+        let is_child = refers && !is_referred_to;
         // A parent that comes or goes has no rows that lead to it.
-        let is_parent = own.is_some_and(|own| leads_to(own, row.table)) && !is_child;
+        let is_parent = is_referred_to && !refers;
         let is_queried = queried.any(|table| table.name == *name)
             && (row.kind == WriteKind::Update || !is_parent);
         let queried = is_queried.then(|| {
