@@ -547,7 +547,7 @@ fn without_a_source_the_overview_says_what_is_not_known() {
         cost.contains("| shop | ≥ 50 | ≥ 10 | ≥ \\$32.40 | ≥ \\$9.36 |"),
         "{cost}"
     );
-    assert!(cost.contains("No item was read of ORDER: "), "{cost}");
+    assert!(cost.contains("No item of ORDER was read: "), "{cost}");
     assert!(cost.contains("not known without `--all`"), "{cost}");
     assert!(!cost.contains("| Load |"), "{cost}");
 }
