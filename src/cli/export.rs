@@ -270,7 +270,7 @@ impl ExportJob {
             {
                 let message = format!("`{place}` holds parts of an export that was not begun here");
                 return Err(Failure::failed(message).with_help(
-                    "start it again where it was begun, with the same mapping file and --spool; or name another place",
+                    "resume it on the machine that began it, with the same mapping file and --spool; or name another place",
                 ));
             }
             (PlaceContents::Parts | PlaceContents::Others(_), ExportPlace::Folder(_))

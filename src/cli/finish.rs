@@ -116,7 +116,7 @@ async fn end_export(
     if let Some(change) = place.changes_of(written).await?.into_iter().next() {
         let message = format!("`{place}` does not hold the parts of the chunks: {change}");
         return Err(Failure::failed(message).with_code("results").with_help(
-            "give the lines of these chunks to a worker again, or export into another place by a new plan",
+            "if a part is missing or changed, give the line of its chunk to a worker again; if an object is not of this export, delete it; or make a new plan for another place",
         ));
     }
     place.abort_uploads().await?;

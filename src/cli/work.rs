@@ -270,11 +270,11 @@ impl Worker {
                 ChunkTarget::Export(export::place(&planned.place, &service).await?)
             }
             (None, None) => {
-                return Err(Failure::usage("the plan is one of a load into a table")
+                return Err(Failure::usage("this plan loads a table")
                     .with_help("name the table with --target"));
             }
             (Some(planned), Some(_)) => {
-                let message = format!("the plan is one of an export to {}", planned.place);
+                let message = format!("this plan exports to {}", planned.place);
                 return Err(Failure::usage(message)
                     .with_help("leave out --target, and unset DYNAFOLD_TARGET"));
             }

@@ -219,7 +219,7 @@ async fn rows_that_share_a_key_across_workers_leave_an_export_without_a_manifest
     let lines = &held_lines(&handed);
     ran(handed.worker(lines))
         .exits(1)
-        .says("the plan is one of an export");
+        .says("this plan exports to");
 }
 
 fn held_lines(handed: &Handed) -> Vec<String> {

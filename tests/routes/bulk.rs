@@ -144,7 +144,7 @@ async fn an_operation_that_is_not_known_any_more_is_told_as_one() {
     let gone = case.route("bulk", &[]).exits(1);
     gone.says(&format!("DynamoDB does not know the operation {unknown}"));
     gone.says("the operation was begun in the AWS account 000000000000, in the region ");
-    gone.says("DynamoDB does not keep it any more");
+    gone.says("DynamoDB has forgotten it");
     let help = "was the table deleted meanwhile";
     assert!(!gone.stderr.contains(help), "{}", gone.stderr);
     assert!(saved.is_file());

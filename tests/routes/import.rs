@@ -215,7 +215,7 @@ async fn a_complete_export_with_an_object_that_is_of_none_is_not_imported() {
     case.export("load", &[]).exits(0);
     case.put("load/data/sub/zz.json.gz", b"somebody else's");
     let refused = case.route("import", &[]).exits(1);
-    refused.says("is not as it was written");
+    refused.says("has changed since it was written");
     refused.says("zz.json.gz");
     let exists = || dynamodb(&case.url, "ListTables", &json!({}))["TableNames"].to_string();
     assert!(!exists().contains(&case.table), "{}", exists());

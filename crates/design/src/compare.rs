@@ -1,6 +1,7 @@
 //! What a mapping costs under a workload: a proposal, or a design of anybody else. The report of a design has its costs from
 //! here too, so that both are reckoned alike.
 
+mod held;
 #[cfg(test)]
 mod tests;
 
@@ -11,24 +12,26 @@ use dynafold_dynamodb::Index;
 use dynafold_dynamodb::price::Prices;
 use dynafold_format::{float, has_word, rounded, whole};
 use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, ChildContainer, ItemType, Model, SortCondition, Template,
-    TemplatePart,
+    AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableName};
-use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
+use dynafold_relational::catalog::{
+    Catalog, Column, ForeignKey, ReferentialAction, Table, TableName,
+};
+use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{Constant, ReadTable, SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::facts::{Facts, cascading, is_unique, leads_to, rows};
+use crate::facts::{Facts, cascading, leads_to, rows};
 use crate::observed::Observed;
-use crate::path::{Path, leaves_rows};
+use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::Values;
+use held::{Held, Rows, Way};
 use crate::{SHORT, inserted_values, is_simple, rows_written};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
@@ -235,43 +238,6 @@ impl RowWrite<'_> {
         self.kind != WriteKind::Update
             || self.columns.is_empty()
             || columns.any(|column| has_word(condition, column))
-    }
-}
-
-/// A column that an attribute is made of.
-struct Held<'h> {
-    /// Its table; `None` of a query's.
-    table: Option<&'h TableName>,
-    column: &'h str,
-    /// Of a parent's or a child's: what a write of its row does to items.
-    copy: Option<Copied>,
-}
-
-/// What a write of a parent's or a child's row does to the items that have its columns.
-#[derive(Clone, Copy)]
-struct Copied {
-    /// About how many items have them.
-    items: f64,
-    /// Whether a new row may change items that are there: no foreign key says that it comes first.
-    comes: bool,
-    /// Whether a row that goes leaves items behind.
-    goes: bool,
-}
-
-impl Copied {
-    /// A child in its parent's item.
-    const CHILD: Self = Self {
-        items: 1.0,
-        comes: true,
-        goes: true,
-    };
-
-    fn changes(self, kind: WriteKind) -> bool {
-        match kind {
-            WriteKind::Insert => self.comes,
-            WriteKind::Update => true,
-            WriteKind::Delete => self.goes,
-        }
     }
 }
 
@@ -663,7 +629,8 @@ impl<'d> Priced<'d> {
         figure_query(scan.from.sql()?, self.facts.catalog, self.facts.observed)
     }
 
-    /// Write units of the rows that the database deletes with a row, by ON DELETE CASCADE over so many tables in a row.
+    /// Write units of the rows that the database deletes with a row, by ON DELETE CASCADE over so many tables in a row, or changes, by
+    /// ON DELETE SET NULL and SET DEFAULT.
     fn cascaded(&self, table: &Table, further: u8) -> f64 {
         let Some(further) = further.checked_sub(1) else {
             return 0.0;
@@ -671,7 +638,22 @@ impl<'d> Priced<'d> {
         let children = cascading(self.facts.catalog, table);
         let units = children
             .map(|(child, each)| each * (self.delete(child) + self.cascaded(child, further)));
-        units.sum()
+        let tables = self.facts.catalog.tables.iter();
+        let changed = tables.filter(|child| child.is_stored()).map(|child| {
+            let keys = child.foreign_keys.iter();
+            let changed = keys.filter(|key| key.references == table.name && is_changed(key));
+            let updates = changed.map(|key| {
+                let row = RowWrite {
+                    table: child,
+                    kind: WriteKind::Update,
+                    columns: &key.columns,
+                    values: &Values::new(),
+                };
+                self.own(&row) + self.copies(&row)
+            });
+            rows(child) / rows(table) * updates.sum::<f64>()
+        });
+        units.sum::<f64>() + changed.sum::<f64>()
     }
 
     /// Write units of a DELETE in the table and its indexes.
@@ -721,26 +703,47 @@ impl<'d> Priced<'d> {
     fn copies(&self, row: &RowWrite<'_>) -> f64 {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
-            let is_set = row.kind != WriteKind::Update;
-            let changes = |held: &Held<'_>| {
-                let is_it = held.table == Some(&row.table.name);
-                let copy = held.copy.filter(|copy| is_it && copy.changes(row.kind))?;
-                (is_set || row.sets(held.column)).then_some(copy.items)
-            };
-            let touched =
-                |node: &AttributeNode| self.is_any(node, scan, &|held| changes(held).is_some());
-            let mut items: f64 = 0.0;
-            for (_, node) in &item.attributes {
-                self.each_column(node, scan, false, &mut |held| {
-                    items = items.max(changes(&held).unwrap_or(0.0));
-                });
-            }
-            let copied = items * self.put(item, scan, None, &touched);
-            let (decided, entries) = self.decided(item, scan, row);
-            let further = (decided - items).max(0.0) * write_units(self.bytes(item, None));
-            Some(copied + further + decided * entries)
+            let ways = |node: &AttributeNode| self.ways(node, item, scan, row);
+            let nodes = item.attributes.iter();
+            let all: BTreeMap<Option<Way>, f64> = nodes.flat_map(|(_, node)| ways(node)).collect();
+            let touched = |node: &AttributeNode| !ways(node).is_empty();
+            (!all.is_empty())
+                .then(|| all.values().sum::<f64>() * self.put(item, scan, None, &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
+    }
+
+    /// By which ways a write of another row changes an attribute, each with the number of items, about; `None` is the way of a query
+    /// within a condition.
+    fn ways(
+        &self,
+        node: &AttributeNode,
+        item: &ItemType,
+        scan: &Scan,
+        row: &RowWrite<'_>,
+    ) -> BTreeMap<Option<Way>, f64> {
+        let mut ways = BTreeMap::new();
+        let rows = Rows::of(scan, self.items(item));
+        self.facts.each_column(node, rows, &mut |held| {
+            let is_it = held.table == Some(&row.table.name);
+            let copy = held.copy.filter(|copy| {
+                is_it
+                    && match row.kind {
+                        WriteKind::Update => row.sets(held.column),
+                        WriteKind::Insert | WriteKind::Delete => copy.may_come,
+                    }
+            });
+            ways.extend(copy.map(|copy| (Some(copy.way), copy.items)));
+        });
+        node.visit(&mut |node| {
+            if let AttributeNode::When { flag, .. } = node
+                && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+                && let Some(items) = self.items_by_query(condition, item, scan, row)
+            {
+                ways.insert(None, items);
+            }
+        });
+        ways
     }
 
     /// Whether a statement whose WHERE holds these columns of a table equal to something must find the items first: they do not
@@ -839,72 +842,27 @@ impl<'d> Priced<'d> {
         sum
     }
 
-    /// The items of other rows of which a row decides what is there, since their conditions read it; and the write units of the
-    /// entries of each in indexes.
-    fn decided(&self, item: &ItemType, scan: &Scan, row: &RowWrite<'_>) -> (f64, f64) {
-        let mut items: f64 = 0.0;
-        let mut decided = BTreeSet::new();
-        for (name, node) in &item.attributes {
-            node.visit(&mut |node| {
-                if let AttributeNode::When { flag, .. } = node
-                    && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
-                    && let Some(number) = self.number_decided(condition, item, scan, row)
-                {
-                    items = items.max(number);
-                    decided.insert(&**name);
-                }
-            });
-        }
-        let entries = self.entries(item, scan, &Values::new());
-        let entries = entries.into_iter().map(|(index, share)| {
-            let own = write_units(self.bytes(item, Some(index)));
-            let mut others = decided.iter();
-            if index.key().any(|key| decided.contains(&*key.name)) {
-                own
-            } else if others.any(|name| self.holds(Some(index), name)) {
-                own * share
-            } else {
-                0.0
-            }
-        });
-        (items, entries.sum())
-    }
-
-    /// About how many items of an item type a row decides by a condition; `None` where the condition does not read it.
-    fn number_decided(
+    /// About how many items of an item type a row decides by a query within a condition; `None` where no query reads it.
+    fn items_by_query(
         &self,
         condition: &str,
         item: &ItemType,
         scan: &Scan,
         row: &RowWrite<'_>,
     ) -> Option<f64> {
-        if !row.concerns(condition) {
+        let mut tables = self.read_by.get(condition).into_iter().flatten();
+        if !row.concerns(condition) || !tables.any(|table| table.name == row.table.name) {
             return None;
         }
-        let name = &row.table.name;
-        let joins = scan.joins.iter().enumerate();
-        let joined =
-            joins.filter(|(_, join)| join.table == *name && has_word(condition, &join.alias));
-        let joined = joined.map(|(at, _)| self.copied(scan, at));
-        let joined = joined.filter(|copy| copy.changes(row.kind));
-        let joined = joined.map(|copy| copy.items).reduce(f64::max);
-        let mut queried = self.read_by.get(condition).into_iter().flatten();
         let own = self.table_of(&scan.from);
-        let refers = own.is_some_and(|own| leads_to(row.table, own));
-        let is_referred_to = own.is_some_and(|own| leads_to(own, row.table));
-        let is_child = refers && !is_referred_to;
-        // A parent that comes or goes has no rows that lead to it.
-        let is_parent = is_referred_to && !refers;
-        let is_queried = queried.any(|table| table.name == *name)
-            && (row.kind == WriteKind::Update || !is_parent);
-        let queried = is_queried.then(|| {
-            if is_child {
-                1.0
-            } else {
-                (self.items(item) / rows(row.table)).max(1.0)
-            }
-        });
-        joined.into_iter().chain(queried).reduce(f64::max)
+        let is_parent = own.is_some_and(|own| leads_to(own, row.table));
+        let is_child = own.is_some_and(|own| leads_to(row.table, own));
+        match (is_parent, is_child) {
+            // A parent that comes or goes has no rows that lead to it.
+            (true, false) if row.kind != WriteKind::Update => None,
+            (false, true) => Some(1.0),
+            _ => Some((self.items(item) / rows(row.table)).max(1.0)),
+        }
     }
 
     /// The indexes that an item type stands in, each with the share of its items that do: of new ones by the values that are said.
@@ -974,146 +932,9 @@ impl<'d> Priced<'d> {
     /// Whether one of the columns that an attribute is made of is such.
     fn is_any(&self, node: &AttributeNode, scan: &Scan, is_it: &dyn Fn(&Held<'_>) -> bool) -> bool {
         let mut found = false;
-        self.each_column(node, scan, false, &mut |held| found |= is_it(&held));
+        let rows = Rows::of(scan, 1.0);
+        (self.facts).each_column(node, rows, &mut |held| found |= is_it(&held));
         found
-    }
-
-    /// Calls `see` for each column that an attribute is made of, and that decides whether it is there: its own, a parent's with those by
-    /// which the row finds it, a child's. `is_child`: whether the rows of the scan are children in another item.
-    fn each_column(
-        &self,
-        node: &AttributeNode,
-        scan: &Scan,
-        is_child: bool,
-        see: &mut dyn FnMut(Held<'_>),
-    ) {
-        for place in node.places() {
-            if let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(place.column) {
-                self.each_on_way(name, *join, scan, is_child, see);
-            }
-        }
-        node.visit(&mut |node| match node {
-            AttributeNode::Embed(embed) => {
-                if let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) {
-                    let rows = &children.rows;
-                    let order = children.order.iter();
-                    let order = order.filter_map(|(column, _)| rows.own_column(*column));
-                    let matched = children.on.iter().map(|one| &*one.theirs);
-                    for column in matched.chain(order) {
-                        self.each_on_way(column, None, rows, true, see);
-                    }
-                    for condition in &rows.conditions {
-                        self.each_in_condition(condition, rows, true, see);
-                    }
-                    if let ChildContainer::Map(key) = &embed.container {
-                        let key = AttributeNode::Template(key.clone());
-                        self.each_column(&key, rows, true, see);
-                    }
-                    self.each_column(&embed.each, rows, true, see);
-                }
-            }
-            AttributeNode::When { flag, .. } => {
-                if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
-                    self.each_in_condition(condition, scan, is_child, see);
-                }
-            }
-            _ => {}
-        });
-    }
-
-    /// Calls `see` for the columns of its rows that a condition names, and for the references to the parents that it names.
-    fn each_in_condition(
-        &self,
-        condition: &str,
-        scan: &Scan,
-        is_child: bool,
-        see: &mut dyn FnMut(Held<'_>),
-    ) {
-        let table = self.table_of(&scan.from);
-        let columns = table.into_iter().flat_map(|table| &table.columns);
-        for column in columns.filter(|column| has_word(condition, &column.name)) {
-            self.each_on_way(&column.name, None, scan, is_child, see);
-        }
-        let joins = scan.joins.iter().enumerate();
-        for (at, join) in joins.filter(|(_, join)| has_word(condition, &join.alias)) {
-            for one in before(join, at) {
-                self.each_on_way(&one.ours, one.join, scan, is_child, see);
-            }
-        }
-    }
-
-    /// Calls `see` for a column of a scan's rows, or of a parent of theirs with the columns on the way to it.
-    fn each_on_way(
-        &self,
-        column: &str,
-        join: Option<usize>,
-        scan: &Scan,
-        is_child: bool,
-        see: &mut dyn FnMut(Held<'_>),
-    ) {
-        let Some((at, join)) = join.and_then(|at| Some((at, scan.joins.get(at)?))) else {
-            see(Held {
-                table: self.table_of(&scan.from).map(|table| &table.name),
-                column,
-                copy: is_child.then_some(Copied::CHILD),
-            });
-            return;
-        };
-        let copy = if is_child {
-            Copied::CHILD
-        } else {
-            self.copied(scan, at)
-        };
-        let theirs = join.on.iter().map(|one| &*one.theirs);
-        for column in std::iter::once(column).chain(theirs) {
-            see(Held {
-                table: Some(&join.table),
-                column,
-                copy: Some(copy),
-            });
-        }
-        for one in before(join, at) {
-            self.each_on_way(&one.ours, one.join, scan, is_child, see);
-        }
-    }
-
-    /// What a write of a joined parent does to the items of a scan's rows.
-    fn copied(&self, scan: &Scan, at: usize) -> Copied {
-        let catalog = self.facts.catalog;
-        let (mut is_single, mut key) = (true, None);
-        let mut next = scan.joins.get(at).map(|join| (at, join));
-        while let Some((at, join)) = next {
-            let from = before(join, at).next().and_then(|one| one.join);
-            next = from.and_then(|from| Some((from, scan.joins.get(from)?)));
-            let child = match &next {
-                Some((_, join)) => catalog.table(&join.table),
-                None => self.table_of(&scan.from),
-            };
-            let ours: Vec<&String> = join.on.iter().map(|one| &one.ours).collect();
-            is_single &= child.is_some_and(|child| is_unique(child, &ours, catalog.dbms));
-            let holds = |key: &&ForeignKey| {
-                let theirs = |column: &String| {
-                    let mut on = join.on.iter();
-                    on.any(|one| {
-                        one.ours == *column && key.referenced(column) == Some(&*one.theirs)
-                    })
-                };
-                key.references == join.table && key.columns.iter().all(theirs)
-            };
-            key = key.or_else(|| Some(child?.foreign_keys.iter().find(holds)));
-        }
-        let key = key.flatten();
-        let parent = scan
-            .joins
-            .get(at)
-            .and_then(|join| catalog.table(&join.table));
-        let items = self.table_of(&scan.from).zip(parent);
-        let items = items.map_or(1.0, |(own, parent)| (rows(own) / rows(parent)).max(1.0));
-        Copied {
-            items: if is_single { 1.0 } else { items },
-            comes: key.is_none(),
-            goes: key.is_none_or(leaves_rows),
-        }
     }
 
     /// Bytes that are stored, with the 100 that DynamoDB adds to each item.
@@ -1161,10 +982,10 @@ impl AskedKey<'_> {
     }
 }
 
-/// What a join is made by that comes from the rows or from joins before it.
-fn before(join: &Join, at: usize) -> impl Iterator<Item = &Match> {
-    let on = join.on.iter();
-    on.filter(move |one| one.join.is_none_or(|before| before < at))
+/// Whether the database changes a foreign key's columns when the parent is deleted.
+fn is_changed(key: &ForeignKey) -> bool {
+    let action = key.on_delete;
+    matches!(action, ReferentialAction::SetNull | ReferentialAction::SetDefault)
 }
 
 /// Whether a value is a column of the scan's own table.

@@ -2,7 +2,7 @@
 //! price a design and prove nothing.
 
 use dynafold_format::{float, whole};
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, ReferentialAction, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
 use dynafold_sql::{Comparator, Constant, identifier};
 
 use crate::SHORT;
@@ -34,12 +34,6 @@ pub(crate) fn rows(table: &Table) -> f64 {
 pub(crate) fn leads_to(table: &Table, other: &Table) -> bool {
     let mut keys = table.foreign_keys.iter();
     keys.any(|key| key.references == other.name)
-}
-
-/// Whether no two rows of a table have the same in these columns.
-pub(crate) fn is_unique(table: &Table, columns: &[&String], dbms: Dbms) -> bool {
-    let mut keys = table.keys(dbms);
-    keys.any(|key| key.columns.iter().all(|column| columns.contains(&column)))
 }
 
 /// The other tables whose rows go with a row of this one by ON DELETE CASCADE, each with their mean number.
@@ -132,13 +126,13 @@ impl Facts<'_> {
         }
     }
 
-    /// About how many rows of a table have the column of one parent at the end of a path.
+    /// About how many rows of a table refer to one row of the parent at the end of a path.
     pub(crate) fn having(&self, steps: &[Step], table: &Table) -> f64 {
         let mut at = Some(table);
         let mut is_single = true;
         for step in steps {
-            let columns: Vec<&String> = step.columns.iter().collect();
-            is_single &= at.is_some_and(|at| is_unique(at, &columns, self.catalog.dbms));
+            let dbms = self.catalog.dbms;
+            is_single &= at.is_some_and(|at| at.is_declared_unique(&step.columns, dbms));
             at = self.catalog.table(&step.table);
         }
         match at {

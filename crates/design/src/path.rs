@@ -1,10 +1,8 @@
 //! Columns as an item type reaches them: its table's own, and those of the parents that a row leads to.
 
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, ReferentialAction, Table, TableName,
-    TypeFamily,
+    Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, TypeFamily,
 };
-use dynafold_sql::WriteKind;
 
 /// A column of a table, or of a parent that its rows lead to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,20 +106,12 @@ impl Path {
         })
     }
 
-    /// Whether an INSERT or DELETE of the parent at one of the steps changes rows that lead to it: no foreign key forbids it, or one
-    /// takes its columns away.
-    pub(crate) fn changes(
-        &self,
-        place: usize,
-        kind: WriteKind,
-        table: &Table,
-        catalog: &Catalog,
-    ) -> bool {
+    /// Whether INSERT and DELETE of the parent at one of the steps may change what rows have of it: no foreign key leads to it.
+    pub(crate) fn may_come(&self, place: usize, table: &Table, catalog: &Catalog) -> bool {
         let before = place.checked_sub(1).and_then(|place| self.steps.get(place));
         let child = before.map_or(Some(table), |step| catalog.table(&step.table));
         let step = child.zip(self.steps.get(place));
-        let key = step.and_then(|(child, step)| step.foreign_key(child));
-        key.is_none_or(|key| kind == WriteKind::Delete && leaves_rows(key))
+        step.is_none_or(|(child, step)| step.foreign_key(child).is_none())
     }
 
     /// The column that it ends at, with its table.
@@ -190,15 +180,6 @@ impl Path {
         }
         (at.name.clone(), column)
     }
-}
-
-/// Whether rows stay, with other columns, when the parent is deleted that they refer to.
-pub(crate) fn leaves_rows(key: &ForeignKey) -> bool {
-    let action = key.on_delete;
-    matches!(
-        action,
-        ReferentialAction::SetNull | ReferentialAction::SetDefault
-    )
 }
 
 /// Whether a column may be NULL. A declared primary key is taken to hold none, also in SQLite: `check` says so.

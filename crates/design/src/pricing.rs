@@ -212,7 +212,7 @@ impl Pricing<'_> {
                 let statements = writes.into_iter().flat_map(|writes| &writes.statements);
                 let changes = statements.filter(|write| {
                     write.kind != WriteKind::Update
-                        && path.changes(place, write.kind, table, self.facts.catalog)
+                        && path.may_come(place, table, self.facts.catalog)
                 });
                 rate += changes.map(|write| write.rate).sum::<f64>();
                 let steps = path.steps.get(..=place).unwrap_or_default();

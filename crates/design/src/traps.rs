@@ -713,7 +713,9 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             for (statement, of, write) in material.writes() {
                 let changed = columns.iter().filter(|column| match write.kind {
                     WriteKind::Update => write.columns.contains(column),
-                    kind => path.changes(place, kind, table, material.catalog),
+                    WriteKind::Insert | WriteKind::Delete => {
+                        path.may_come(place, table, material.catalog)
+                    }
                 });
                 let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
                 if of.name == step.table && !changed.is_empty() {

@@ -155,6 +155,10 @@ impl<'c> Reading<'c, '_> {
         if !ask.order.iter().any(|(path, _)| is_read(ask, path)) {
             return;
         }
+        if is_one_row(ask) {
+            ask.order.clear();
+            return;
+        }
         let (further, of_parents): (Vec<_>, Vec<_>) =
             (ask.order.clone().into_iter()).partition(|(path, _)| {
                 let mut parents = ask.referred.iter();
@@ -163,12 +167,17 @@ impl<'c> Reading<'c, '_> {
         for (path, _) in of_parents {
             if !is_read(ask, &path) {
                 let name = self.name_with_table(ask.root, &path);
+                let name = free_name(&name, &|name| is_named(ask, name));
                 refer(path, name, &mut ask.referred);
             }
         }
-        if is_one_row(ask) {
-            ask.order.clear();
-            return;
+        for (path, _) in &further {
+            let is_known = ask.outputs.iter().any(|(known, _)| known == path);
+            if !is_known && is_named(ask, &path.column) {
+                let name = self.name_with_table(ask.root, path);
+                let name = free_name(&name, &|name| is_named(ask, name));
+                ask.outputs.push((path.clone(), name));
+            }
         }
         ask.order = further;
         self.answer_order(ask);
@@ -626,6 +635,14 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
         ));
     }
     ask.note(note);
+}
+
+/// Whether the answer of one of its requests has a column of this name.
+fn is_named(ask: &Ask<'_>, name: &str) -> bool {
+    let second = ask.referred.iter().flat_map(|parent| &parent.columns);
+    let second = second.map(|(_, known)| known);
+    let mut names = ask.outputs.iter().map(|(_, known)| known).chain(second);
+    names.any(|known| known == name)
 }
 
 /// Adds a column of a parent to what a second request reads.

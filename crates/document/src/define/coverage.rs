@@ -148,7 +148,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .collect();
     if !queried.is_empty() {
         let title =
-            "Queries of the mapping read these tables; which of their columns is not traced:";
+            "Queries of the mapping read these tables; it is not traced which of their columns:";
         blocks.push(DocBlock::paragraph(title));
         blocks.push(DocBlock::List(queried));
     }

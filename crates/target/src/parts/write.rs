@@ -83,7 +83,7 @@ impl Spool {
         };
         if lost {
             let what = format!(
-                "holds {written} items, and the load has written {}",
+                "holds {written} items, but the load wrote {}",
                 job.items
             );
             return Err(damaged(self.folder(), &what).with_help(

@@ -375,7 +375,7 @@ impl<'j> OpenRoute<'j> {
         let changes = self.place.changes(&manifest).await?;
         if let Some(first) = changes.first().filter(|_| !begun) {
             let message = format!(
-                "the export in `{}` is not as it was written: {first}",
+                "the export in `{}` has changed since it was written: {first}",
                 self.place
             );
             return Err(Failure::failed(message)

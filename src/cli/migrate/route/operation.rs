@@ -185,7 +185,7 @@ impl<'r> Operation<'r> {
         });
         let failure = Failure::failed(message).with_code("route");
         failure.with_cause(error).with_help(format!(
-            "{elsewhere}if it ended long ago, DynamoDB does not keep it any more: compare the table with the source by `dynafold verify`, and delete `{}` before another load",
+            "{elsewhere}if it ended long ago, DynamoDB has forgotten it: compare the table with the source by `dynafold verify`, and delete `{}` before another load",
             self.open.job.saved.display()
         ))
     }
