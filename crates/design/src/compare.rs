@@ -15,9 +15,7 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{
-    Catalog, Column, ForeignKey, ReferentialAction, Table, TableName,
-};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{Constant, ReadTable, SqlQuery, WriteKind, table, write_statement};
 use serde::Serialize;
@@ -31,8 +29,8 @@ use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::Values;
-use held::{Held, Rows, Way};
 use crate::{SHORT, inserted_values, is_simple, rows_written};
+use held::{Held, Rows, Way};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -985,7 +983,10 @@ impl AskedKey<'_> {
 /// Whether the database changes a foreign key's columns when the parent is deleted.
 fn is_changed(key: &ForeignKey) -> bool {
     let action = key.on_delete;
-    matches!(action, ReferentialAction::SetNull | ReferentialAction::SetDefault)
+    matches!(
+        action,
+        ReferentialAction::SetNull | ReferentialAction::SetDefault
+    )
 }
 
 /// Whether a value is a column of the scan's own table.

@@ -396,7 +396,10 @@ mod tests {
         let named = read.replace("s.stock FROM", "s.stock AS note FROM");
         let named = named.replace("o.id LIMIT", "s.name, o.note LIMIT");
         let (mapping, _) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{named};"));
-        for said in ["o.note AS orders_note", "stock AS note, \"name\" AS shops_name"] {
+        for said in [
+            "o.note AS orders_note",
+            "stock AS note, \"name\" AS shops_name",
+        ] {
             assert!(mapping.contains(said), "{mapping}");
         }
         // Nobody sorts one row, or thousands.
@@ -545,7 +548,10 @@ mod tests {
 
     #[test]
     fn what_a_read_filters_by_stays_a_copy_and_the_rest_is_read_by_a_second_request() {
-        for behind in ["o.note = :n AND s.name > :m", "o.note = :n AND s.name <> 'x'"] {
+        for behind in [
+            "o.note = :n AND s.name > :m",
+            "o.note = :n AND s.name <> 'x'",
+        ] {
             let read = format!(
                 "-- seen (10/s)\nSELECT o.id, s.name, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE {behind};"
             );

@@ -5,7 +5,7 @@ use dynafold_mapping::model::{AttributeNode, ChildContainer};
 use dynafold_relational::catalog::{ForeignKey, Table, TableName};
 use dynafold_relational::scan::{Embed, Join, Match, Scan, ScanColumn};
 
-use crate::facts::{Facts, rows};
+use crate::facts::{self, Facts};
 use crate::path::Path;
 
 /// A column that an attribute is made of, or that decides whether it is there.
@@ -70,8 +70,7 @@ impl<'d> Facts<'d> {
         see: &mut dyn FnMut(Held<'_>),
     ) {
         for place in node.places() {
-            if let Some(ScanColumn::Column { join, name, .. }) =
-                rows.scan.columns.get(place.column)
+            if let Some(ScanColumn::Column { join, name, .. }) = rows.scan.columns.get(place.column)
             {
                 self.each_on_way(name, *join, rows, see);
             }
@@ -110,12 +109,7 @@ impl<'d> Facts<'d> {
 
     /// Calls `see` for the columns that a condition names, of the rows and of their parents, with the references to these. Not for
     /// those of queries within it.
-    fn each_in_condition(
-        &self,
-        condition: &str,
-        rows: Rows<'_>,
-        see: &mut dyn FnMut(Held<'_>),
-    ) {
+    fn each_in_condition(&self, condition: &str, rows: Rows<'_>, see: &mut dyn FnMut(Held<'_>)) {
         let mut each = |table: Option<&Table>, join: Option<usize>| {
             let columns = table.into_iter().flat_map(|table| &table.columns);
             for column in columns.filter(|column| has_word(condition, &column.name)) {
@@ -149,7 +143,7 @@ impl<'d> Facts<'d> {
             });
             return;
         };
-        let copy = self.copied(rows, at);
+        let copy = self.joined(rows, at);
         let theirs = join.on.iter().map(|one| &*one.theirs);
         for column in std::iter::once(column).chain(theirs) {
             see(Held {
@@ -171,7 +165,7 @@ impl<'d> Facts<'d> {
             (Some(Match { join: Some(at), .. }), _) => {
                 let join = rows.scan.joins.get(*at);
                 let parent = join.and_then(|join| self.catalog.table(&join.table));
-                parent.map_or(rows.count, crate::facts::rows)
+                parent.map_or(rows.count, facts::rows)
             }
             (Some(one), Some(table)) if !table.is_declared_unique(&ours, self.catalog.dbms) => {
                 self.distinct(&Path::own(&one.ours), table)
@@ -182,23 +176,27 @@ impl<'d> Facts<'d> {
         let child = self.table_of(&children.rows);
         Rows {
             scan: &children.rows,
-            count: child.map_or(rows.count, crate::facts::rows),
+            count: child.map_or(rows.count, facts::rows),
             in_items: Some(parents * rows.in_items.unwrap_or(1.0)),
             depth: rows.depth.saturating_add(1),
         }
     }
 
     /// What a write of a joined parent changes.
-    fn copied(&self, rows: Rows<'_>, at: usize) -> Copied {
+    fn joined(&self, rows: Rows<'_>, at: usize) -> Copied {
         let joins = &rows.scan.joins;
-        let parent = joins.get(at).and_then(|join| self.catalog.table(&join.table));
-        let mean = parent.map_or(1.0, |parent| (rows.count / crate::facts::rows(parent)).max(1.0));
+        let parent = joins
+            .get(at)
+            .and_then(|join| self.catalog.table(&join.table));
+        let mean = parent.map_or(1.0, |parent| (rows.count / facts::rows(parent)).max(1.0));
         let (mut is_single, mut may_come) = (true, None);
         let mut next = Some(at);
         while let Some((at, join)) = next.and_then(|at| Some((at, joins.get(at)?))) {
             next = before(join, at).find_map(|one| one.join);
             let child = match next {
-                Some(at) => joins.get(at).and_then(|join| self.catalog.table(&join.table)),
+                Some(at) => joins
+                    .get(at)
+                    .and_then(|join| self.catalog.table(&join.table)),
                 None => self.table_of(rows.scan),
             };
             let ours: Vec<String> = join.on.iter().map(|one| one.ours.clone()).collect();

@@ -321,10 +321,13 @@ access_patterns:
 
 const COPIED: &str = "regions 10: id, name text, hub_id @parcels null
     zones 100: id, region_id @regions set_null distinct=10, status text distinct=2, name text
-    parcels 10000: id, zone_id @zones distinct=100, before_id @parcels null, state text distinct=4
+    parcels 10000: id, zone_id @zones distinct=100, before_id @parcels set_null null, state text distinct=4
     labels 20000: id, parcel_id @parcels distinct=10000, is_lost
     notes 500: parcel_id @parcels distinct=500, body text
-    tags 500: id, parcel distinct=400, word text";
+    tags 500: id, parcel distinct=400, word text
+    alerts 200: id, zone distinct=100, word text
+    kinds 50: id, name text
+    lots 5000: id, parcel @parcels distinct=2500, kind @kinds distinct=50";
 
 /// The write units of a statement, with an item type of parcels that has this.
 fn units_of(item: &str, statement: &str) -> f64 {
@@ -414,6 +417,31 @@ fn an_embedded_child_is_in_one_item() {
     ] {
         assert_near(units_of(item, statement), 1.0);
     }
+    // A child that is found by another column is in the items of all rows that have it.
+    let item = "    attributes: { alerts: { $embed: alerts, $match: { zone: zone_id }, $each: \"{word}\" } }";
+    let update = "UPDATE alerts SET word = :w WHERE id = :id";
+    assert_near(units_of(item, update), 100.0);
+    // The parent of a child is in the items of its children.
+    let item =
+        "    attributes: { lots: { $embed: lots, $join: { k: kind }, $each: \"{k.name}\" } }";
+    let update = "UPDATE kinds SET name = :n WHERE id = :id";
+    assert_near(units_of(item, update), 100.0);
+    assert_near(units_of(item, "INSERT INTO kinds (id) VALUES (:id)"), 0.0);
+}
+
+#[test]
+fn an_item_is_written_once_for_a_copy_and_a_condition() {
+    let item = "    join: { z: zone_id }
+    attributes: { zone: \"{z.name}\", GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
+    let update = "UPDATE zones SET name = :n, status = :s WHERE id = :id";
+    assert_near(units_of(item, update), 200.0);
+}
+
+#[test]
+fn a_reference_that_a_delete_sets_to_null_is_written() {
+    let delete = "DELETE FROM parcels WHERE id = :id";
+    assert_near(units_of("", delete), 2.0);
+    assert_near(units_of("    columns: [state]", delete), 1.0);
 }
 
 #[test]

@@ -82,10 +82,7 @@ impl Spool {
             PartsOf::Chunk(_) => written > job.items || (written == 0 && job.items > 0),
         };
         if lost {
-            let what = format!(
-                "holds {written} items, but the load wrote {}",
-                job.items
-            );
+            let what = format!("holds {written} items, but the load wrote {}", job.items);
             return Err(damaged(self.folder(), &what).with_help(
                 "files were lost or changed since they were written, such as in a power cut: start over with --fresh",
             ));

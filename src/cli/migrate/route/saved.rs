@@ -81,7 +81,10 @@ impl SavedRoute {
         let text = if_there(fs::read(path)).map_err(|error| Failure::unread("", path, &error))?;
         let read = text.map(|text| serde_json::from_slice(&text));
         read.transpose().map_err(|error| {
-            let message = format!("`{}` is damaged: it is not the saved state of a route", path.display());
+            let message = format!(
+                "`{}` is damaged: it is not the saved state of a route",
+                path.display()
+            );
             Failure::failed(message)
                 .with_cause(&error)
                 .with_help(look(path))
