@@ -164,7 +164,7 @@ pub(super) async fn run(
             let observed = &mut limits.observed;
             if let Some(source) = &mut source {
                 let scans = sample::scans(&catalog, &asked);
-                let conditions = conditions_of(&model);
+                let conditions = conditions_of(&model, &catalog);
                 sample::count(source.as_mut(), &scans, conditions, observed).await?;
             }
             priced.push(price(

@@ -19,7 +19,7 @@ use dynafold_relational::catalog::{
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Constant, Lists, Name, Operand, OperandValue,
     Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SortKey, SqlQuery,
-    UnreadableSql, ValueList, Wrapping, parametrized,
+    UnreadableSql, ValueList, Wrapping, identifier, parametrized,
 };
 
 use crate::observed::Observed;
@@ -143,16 +143,11 @@ impl<'c> Ask<'c> {
 
     /// The columns by which it finds, sorts and leaves out rows, without the conditions of indexes.
     pub(crate) fn compared(&self) -> impl Iterator<Item = &Path> {
-        let order = self.order.iter().map(|(path, _)| path);
-        self.found_by().chain(order)
-    }
-
-    /// Those by which it finds and leaves out rows.
-    pub(crate) fn found_by(&self) -> impl Iterator<Item = &Path> {
         let equal = self.equal.iter().map(|equal| &equal.path);
         let range = self.range.iter().map(|range| &range.path);
         let filters = self.filters.iter().map(|filter| &filter.path);
-        equal.chain(range).chain(filters)
+        let order = self.order.iter().map(|(path, _)| path);
+        equal.chain(range).chain(filters).chain(order)
     }
 
     /// Leaves the order to the application.
@@ -304,6 +299,20 @@ pub(crate) struct When {
 }
 
 impl When {
+    /// The table whose rows show how often it is true, and its words over that table's name; `None` where it is about several tables.
+    pub(crate) fn counted(&self, root: &TableName, dbms: Dbms) -> Option<(TableName, String)> {
+        let owner = |table: &TableName| format!("{}.", identifier(&table.name, dbms));
+        match &*self.parents {
+            [] => Some((root.clone(), self.text.clone())),
+            [way] => {
+                let parent = &way.last()?.table;
+                let text = self.text.replace("parent_0.", &owner(parent));
+                (!self.text.contains(&owner(root))).then(|| (parent.clone(), text))
+            }
+            _ => None,
+        }
+    }
+
     /// What it decides, however queries say it.
     fn meaning(&self) -> (&str, &[Vec<Step>]) {
         (&self.text, &self.parents)
@@ -430,16 +439,18 @@ pub(crate) fn ask<'c>(
 }
 
 /// The same as rows, without what they select of these parents: a second request reads it by the references in the answer. Those
-/// that select nothing of them are left out.
+/// that select nothing of them are left out. `leaves`: the application also holds the conditions on these parents against that.
 pub(crate) fn referring<'c>(
     sql: &str,
     catalog: &'c Catalog,
     observed: &Observed,
     parents: &BTreeSet<TableName>,
+    leaves: bool,
 ) -> Vec<Ask<'c>> {
     let asks = with_reading(sql, (catalog, observed), Lists::Split, |mut reading| {
         reading.refuse_unknown_columns()?;
         reading.referred.clone_from(parents);
+        reading.leaves = leaves;
         let asks = reading.asks()?;
         Ok(with_decided(reading, asks))
     });
@@ -632,6 +643,10 @@ struct Reading<'c, 'q> {
     is_shortened: bool,
     /// Parents of which a second request reads what is selected.
     referred: BTreeSet<TableName>,
+    /// Whether the application also holds the conditions on these parents against what the second request reads.
+    leaves: bool,
+    /// Those conditions.
+    left_of_parents: Vec<&'q Condition>,
 }
 
 impl<'c, 'q> Reading<'c, 'q> {
@@ -692,6 +707,8 @@ impl<'c, 'q> Reading<'c, 'q> {
             is_shortened: false,
             left_out: Vec::new(),
             referred: BTreeSet::new(),
+            leaves: false,
+            left_of_parents: Vec::new(),
         };
         reading.pairs = reading.using()?;
         let on = select.relations.iter().enumerate();

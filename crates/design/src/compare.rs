@@ -76,6 +76,8 @@ pub struct PricedWrite {
     pub usd_month: f64,
     /// Whether a key of the table or of an index finds its rows. Otherwise only a Scan does, which is not priced.
     pub has_key: bool,
+    /// Whether keys find all items of other rows that it changes too: those with copies, and parents with children inside.
+    pub copies_have_key: bool,
     /// US dollars a month of that for copies in items of other tables.
     #[serde(skip)]
     pub(crate) usd_copies: f64,
@@ -165,6 +167,7 @@ pub fn price<S: Borrow<Statement>>(
                     units,
                     usd_month,
                     has_key,
+                    copies_have_key: priced.copies_have_key(&row),
                     usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
                 });
             }
@@ -174,7 +177,7 @@ pub fn price<S: Borrow<Statement>>(
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
         let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
         let two = TwoRequests::of_model(model, (catalog, observed), statement);
-        let pattern = pattern.filter(|one| two.is_some() || !priced.lacks_parents(one, statement));
+        let pattern = pattern.filter(|one| two.is_some() || !priced.lacks_rows(one, statement));
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
             for second in two.iter().flat_map(|two| &two.seconds) {
@@ -303,7 +306,16 @@ impl<'d> Priced<'d> {
         let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
         let groups = || self.groups(item, &|_| false);
         let counted = table.map(rows).or(known.map(float)).or_else(groups);
-        counted.unwrap_or(1_000.0)
+        counted.unwrap_or(1_000.0) * self.made(item, &Values::new())
+    }
+
+    /// The share of rows that make an item of this type: those that meet its `where`; of new ones with these values.
+    fn made(&self, item: &ItemType, values: &Values) -> f64 {
+        let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
+        let share = self.model.condition(item).zip(table);
+        share.map_or(1.0, |(condition, table)| {
+            self.facts.met(condition, table, values)
+        })
     }
 
     /// The groups that an item type has figures of, with one value of those that are given; `None` where it has none.
@@ -321,13 +333,27 @@ impl<'d> Priced<'d> {
 
     /// The bytes of an item in the table, or in an index.
     fn bytes(&self, item: &ItemType, index: Option<&Index>) -> f64 {
+        self.new_bytes(item, index, &Values::new())
+    }
+
+    /// The same of a new item whose row has these values: an attribute of NULL alone is not there.
+    fn new_bytes(&self, item: &ItemType, index: Option<&Index>, values: &Values) -> f64 {
         let Some(scan) = self.scan(item) else {
             return 0.0;
+        };
+        let is_null = |node: &AttributeNode| {
+            let single = match node {
+                AttributeNode::Template(template) => template.single(),
+                _ => None,
+            };
+            let single = single.filter(|one| is_own(one, scan) && !one.replaces_null());
+            let value = single.and_then(|one| values.get(column_name(scan, one)?));
+            matches!(value, Some(Constant::Null))
         };
         let attributes = item
             .attributes
             .iter()
-            .filter(|(name, _)| self.holds(index, name));
+            .filter(|(name, node)| self.holds(index, name) && !is_null(node));
         let each = attributes.map(|(name, node)| float(whole(name.len())) + self.node(node, scan));
         each.sum()
     }
@@ -403,8 +429,8 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether the SQL of an access pattern does not select columns of parents that a statement selects.
-    fn lacks_parents(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
+    /// Whether the SQL of an access pattern does not read children, or does not select columns of parents, that a statement asks for.
+    fn lacks_rows(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
@@ -412,6 +438,14 @@ impl<'d> Priced<'d> {
         let (Some(own), Ok(asked)) = (own, asked) else {
             return false;
         };
+        let has = |table: &Table| {
+            let mut types = own.iter().flat_map(Ask::types);
+            types.any(|(known, _)| known.name == table.name)
+        };
+        let mut children = asked.iter().flat_map(|ask| &ask.children);
+        if children.any(|child| !has(child.table)) {
+            return true;
+        }
         let is_list = |ask: &Ask<'_>| !ask.children.is_empty() || ask.computes;
         if own.iter().chain(&asked).any(is_list) {
             return false;
@@ -686,7 +720,9 @@ impl<'d> Priced<'d> {
             let (times, is_new) = match (&figures, row.kind) {
                 (Some(figures), kind) => (figures.times(kind, row.columns), false),
                 (None, _) if own.is_none() => return None,
-                (None, WriteKind::Insert | WriteKind::Delete) => (1.0, true),
+                (None, WriteKind::Insert | WriteKind::Delete) => {
+                    (self.made(item, row.values), true)
+                }
                 // Of an update whose columns are not known, the item itself is written.
                 (None, WriteKind::Update) if row.columns.is_empty() || is_inside() => (1.0, false),
                 (None, WriteKind::Update) => return None,
@@ -709,6 +745,53 @@ impl<'d> Priced<'d> {
                 .then(|| all.values().sum::<f64>() * self.put(item, scan, None, &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
+    }
+
+    /// Whether a key finds the items of other rows that a write changes, by the references to the row.
+    fn copies_have_key(&self, row: &RowWrite<'_>) -> bool {
+        self.model.item_types.iter().all(|item| {
+            let Some(scan) = self.scan(item) else {
+                return true;
+            };
+            let nodes = item.attributes.iter();
+            let ways = nodes.flat_map(|(_, node)| self.ways(node, item, scan, row));
+            let mut joins = ways.filter_map(|(way, _)| match way {
+                Some((0, join)) => join,
+                _ => None,
+            });
+            joins.all(|join| self.has_way_back(item, scan, join))
+        })
+    }
+
+    /// Whether keys find the items whose rows lead to a joined parent, and the rows of the parents between.
+    fn has_way_back(&self, item: &ItemType, scan: &Scan, join: usize) -> bool {
+        let is_found = |item: &ItemType, scan: &Scan, columns: &[String]| {
+            let few = self
+                .table_of(&scan.from)
+                .is_some_and(|table| rows(table) <= SHORT);
+            let mut indexes = self.model.table.all_indexes();
+            let is_said = |key: &str| finds(item, scan, key, columns, few);
+            is_said(&self.model.table.partition.name)
+                || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
+        };
+        let Some(on) = scan.joins.get(join).map(|join| &join.on) else {
+            return true;
+        };
+        let ours: Vec<String> = on.iter().map(|one| one.ours.clone()).collect();
+        let Some(before) = on
+            .iter()
+            .find_map(|one| one.join)
+            .filter(|before| *before < join)
+        else {
+            return is_found(item, scan, &ours);
+        };
+        let between = scan.joins.get(before).map(|join| &join.table);
+        let mut others = self.model.item_types.iter().filter_map(|item| {
+            let scan = self.scan(item)?;
+            (scan.from.table() == between).then_some((item, scan))
+        });
+        others.any(|(item, scan)| is_found(item, scan, &ours))
+            && self.has_way_back(item, scan, before)
     }
 
     /// By which ways a write of another row changes an attribute, each with the number of items, about; `None` is the way of a query
@@ -817,10 +900,11 @@ impl<'d> Priced<'d> {
         let changes = |name: &str| item.node(name).is_some_and(touched);
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
-        let each = write_units(self.bytes(item, None));
+        let values = new.unwrap_or(&none);
+        let each = write_units(self.new_bytes(item, None, values));
         let mut sum = if moves { 2.0 * each } else { each };
-        for (index, share) in self.entries(item, scan, new.unwrap_or(&none)) {
-            let own = write_units(self.bytes(item, Some(index)));
+        for (index, share) in self.entries(item, scan, values) {
+            let own = write_units(self.new_bytes(item, Some(index), values));
             let mut held = item
                 .attributes
                 .iter()

@@ -261,8 +261,8 @@ impl Facts<'_> {
 
     /// The share of rows that meet a condition without parameters.
     pub(crate) fn share(&self, when: &When, table: &Table) -> f64 {
-        let counted = (table.name.clone(), when.text.clone());
-        if let Some(share) = self.observed.conditions.get(&counted) {
+        let counted = when.counted(&table.name, self.catalog.dbms);
+        if let Some(share) = counted.and_then(|counted| self.observed.conditions.get(&counted)) {
             return share.clamp(1.0 / rows(table), 1.0);
         }
         let filter = when.filter.as_ref();

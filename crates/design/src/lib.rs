@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::MAX_GLOBAL_INDEXES;
 use dynafold_dynamodb::price::{PARTITION_WRITES, Prices};
-use dynafold_format::{count, float, joined, rounded, whole};
+use dynafold_format::{count, float, has_word, joined, rounded, whole};
 use dynafold_mapping::diagnostic::{Diagnostic, Severity};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::{quoted, scalar};
@@ -46,7 +46,7 @@ use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{
     Catalog, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
 };
-use dynafold_relational::scan::ScanColumn;
+use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_sql::{
     Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
 };
@@ -141,26 +141,39 @@ pub fn conditions(
         .filter_map(|statement| ask(&statement.sql, catalog, observed).ok());
     let asks: Vec<Ask<'_>> = asks.flatten().collect();
     let found = asks.iter().flat_map(|ask| {
-        let own =
-            (ask.conditions()).filter(move |when| when.parents.is_empty() && is_simple(&when.text));
-        own.map(|when| (ask.root.name.clone(), when.text.clone()))
+        let simple = ask.conditions().filter(|when| is_simple(&when.text));
+        simple.filter_map(|when| when.counted(&ask.root.name, catalog.dbms))
     });
     found.collect()
 }
 
 /// Those that decide who is in an index of a mapping.
-pub fn conditions_of(model: &Model) -> BTreeSet<(TableName, String)> {
-    // What names a parent is no condition of the table alone.
-    let scans = model.scans().into_iter();
-    let scans = scans.filter(|scan| scan.joins.is_empty());
-    let found = scans.flat_map(|scan| {
+pub fn conditions_of(model: &Model, catalog: &Catalog) -> BTreeSet<(TableName, String)> {
+    let found = model.scans().into_iter().flat_map(|scan| {
         let flags = scan.columns.iter().filter_map(|column| match column {
-            ScanColumn::Flag(condition) if is_simple(condition) => Some(condition.clone()),
+            ScanColumn::Flag(condition) => Some(condition),
             _ => None,
         });
-        flags.filter_map(|condition| Some((scan.from.table()?.clone(), condition)))
+        let all = flags.chain(&scan.conditions);
+        let own =
+            all.filter(|condition| is_simple(condition) && !names_parent(condition, scan, catalog));
+        own.filter_map(|condition| Some((scan.from.table()?.clone(), condition.clone())))
     });
     found.collect()
+}
+
+/// Whether a condition may name a parent of the rows, so that it is no condition of their table alone.
+fn names_parent(condition: &str, scan: &Scan, catalog: &Catalog) -> bool {
+    let own = scan.from.table().and_then(|name| catalog.table(name));
+    scan.joins.iter().any(|join| {
+        let parent = catalog.table(&join.table);
+        let mut columns = parent.into_iter().flat_map(|parent| &parent.columns);
+        has_word(condition, &join.alias)
+            || columns.any(|column| {
+                own.is_none_or(|own| own.column(&column.name).is_none())
+                    && has_word(condition, &column.name)
+            })
+    })
 }
 
 /// Whether a condition does not look at other tables, which takes long to count.
@@ -323,8 +336,8 @@ fn with_second_requests(
 ) -> (Proposal, SearchSetting) {
     for referring in wanted {
         let mut other = setting.clone();
-        for (read, parents) in referring {
-            other.referring.entry(read).or_default().extend(parents);
+        for (read, second) in referring {
+            other.referring.entry(read).or_default().add(second);
         }
         // Each takes a search: what was taken together is not tried alone.
         if other.referring == setting.referring {

@@ -505,7 +505,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
     lines.add(
         "large columns",
         made,
-        "`design` puts them into a second item for each row: a statement pays for that item only if it uses one of its columns; an INSERT or DELETE writes both items, in one transaction",
+        "`design` puts them into a second item for each row: a statement pays for that item only if it uses one of its columns; an INSERT or DELETE writes both items; in one transaction (TransactWriteItems) they cost twice the write units that are shown",
     );
     let mut found: Vec<LargeColumns> = Vec::new();
     for table in material.tables() {
@@ -689,15 +689,15 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     let served = material.served();
     let copied_paths = served.flat_map(|Served { statement, ask, .. }| {
         let paths = copied_paths(material, ask).into_iter();
-        paths.map(move |(table, path, is_selected)| ((statement, ask), table, path, is_selected))
+        paths.map(move |(table, path)| ((statement, ask), table, path))
     });
-    for ((read, ask), table, path, is_selected) in copied_paths {
+    for ((read, ask), table, path) in copied_paths {
         let parent = path.steps.last().map(|step| &step.table);
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
         };
-        let is_compared = ask.found_by().any(|one| *one == path);
-        let second = (is_selected && !is_compared && ask.children.is_empty()).then(|| {
+        let is_key = ask.equal.iter().any(|equal| equal.path == path);
+        let second = (!is_key && ask.children.is_empty()).then(|| {
             let items = Pricing::rate(read) * facts.answered(ask);
             let units = 0.5 * read_units(facts.item(parent)) * items;
             let place = (read.name.clone(), parent.name.clone());
@@ -775,18 +775,13 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     by_second
 }
 
-/// The columns of parents that items have for a read, with their table, and whether the read selects them: others find, sort or leave
-/// out rows.
-fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path, bool)> {
+/// The columns of parents that items have for a read, with their table: the read selects them, or they find, sort or leave out rows.
+fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
     let types = ask.types();
-    let mut found: Vec<(&Table, Path, bool)> = types
-        .flat_map(|(table, outputs)| {
-            outputs
-                .iter()
-                .map(move |(path, _)| (table, path.clone(), true))
-        })
+    let mut found: Vec<(&Table, Path)> = types
+        .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path.clone())))
         .collect();
-    found.extend(ask.compared().map(|path| (ask.root, path.clone(), false)));
+    found.extend(ask.compared().map(|path| (ask.root, path.clone())));
     for when in ask.conditions() {
         for steps in &when.parents {
             let parent = steps
@@ -796,7 +791,7 @@ fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Tabl
             let named = columns.filter(|column| has_word(&when.said, &column.name));
             found.extend(named.map(|column| {
                 let (steps, column) = (steps.clone(), column.name.clone());
-                (ask.root, Path { steps, column }, false)
+                (ask.root, Path { steps, column })
             }));
         }
     }

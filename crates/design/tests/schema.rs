@@ -9,7 +9,9 @@
 
 use std::time::{Duration, Instant};
 
-use dynafold_design::{ColumnSample, Limits, Report, design, guess, workload};
+use dynafold_design::{
+    ColumnSample, Limits, Observed, Report, conditions, design, guess, workload,
+};
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold_relational::catalog::sample::shop;
@@ -1430,6 +1432,44 @@ fn copies_say_how_many_there_are_at_most_and_whether_a_key_finds_them() {
     let listed = format!("{reads}\n-- ofAuthor (9/s)\nSELECT id FROM notes WHERE author = :a;");
     let (_, warnings) = warned(&catalog, &listed, &limits);
     assert!(copies(&warnings, &format!("{said}:")), "{warnings:#?}");
+}
+
+#[test]
+fn rows_of_several_columns_are_not_served_as_an_index_of_their_own() {
+    let catalog = tables_of(&[("notes", 800, &["id", "author", "size"])]);
+    for condition in [
+        "(id, author) IN ((1, 2), (3, 4))",
+        "(id, author) = (:i, :a)",
+    ] {
+        let reads = format!("-- both (5/s)\nSELECT id, size FROM notes WHERE {condition};");
+        let (_, report) = served(&catalog, &reads);
+        let why = why_not(&report);
+        assert!(why.contains("compares several columns at once"), "{why}");
+    }
+}
+
+#[test]
+fn a_condition_on_a_parent_is_counted_in_the_parents_rows() {
+    let catalog = tables_of(&[
+        ("shops", 40, &["id", "stock"]),
+        ("orders", 4_000, &["id", "shop_id@shops", "size"]),
+    ]);
+    let read = "-- ofSize (5/s)\nSELECT o.id FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.size = :n AND s.stock > 0;";
+    let statements = workload::read(read, catalog.dbms).unwrap();
+    let counted = conditions(&catalog, &statements, &Observed::default());
+    let [counted] = Vec::from_iter(counted).try_into().unwrap();
+    assert_eq!(
+        counted,
+        (catalog.tables[0].name.clone(), "shops.stock > 0".to_owned())
+    );
+    let found = |share: f64| {
+        let mut limits = Limits::default();
+        limits.observed.conditions.insert(counted.clone(), share);
+        let (report, _) = warned(&catalog, read, &limits);
+        report.reads[0].served.as_ref().unwrap().found
+    };
+    let ratio = found(0.9) / found(0.3);
+    assert!((ratio - 3.0).abs() < 0.1, "{ratio}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub(super) async fn run(
     if let Some(source) = &mut source {
         let scans = sample::scans(catalog, &statements);
         for model in [&old, &new] {
-            let conditions = conditions_of(model);
+            let conditions = conditions_of(model, catalog);
             sample::count(source.as_mut(), &scans, conditions, &mut limits.observed).await?;
         }
     }

@@ -106,8 +106,15 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
         )
     });
     sum("writes that need a Scan", &|mapping| {
-        let lost = mapping.writes.iter().filter(|write| !write.has_key);
-        let lost: Vec<&str> = lost.map(|write| &*write.name).collect();
+        let lost = mapping.writes.iter().filter_map(|write| {
+            let name = &write.name;
+            match (write.has_key, write.copies_have_key) {
+                (false, _) => Some(name.clone()),
+                (true, false) => Some(format!("{name} (for copies)")),
+                (true, true) => None,
+            }
+        });
+        let lost: Vec<String> = lost.collect();
         if lost.is_empty() {
             "none".to_owned()
         } else {

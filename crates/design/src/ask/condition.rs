@@ -174,6 +174,12 @@ impl<'c> Reading<'c, '_> {
                 MATERIALIZE,
             );
         }
+        if compares_several(condition) {
+            return unserved(
+                format!("compares several columns at once: `{text}`"),
+                "ask for each set of values by a request of its own, `a = :a AND b = :b`: GetItem if that is the whole key",
+            );
+        }
         if (has_parameters || !self.prepared.keeps_literals && !is_negated(condition))
             && is_collated(condition)
         {
@@ -793,6 +799,23 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
 const ANY_OF: usize = 2_048;
 
 /// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.
+/// Whether rows of several columns are compared for equality: `(a, b) IN ((1, 2), (3, 4))`.
+fn compares_several(condition: &Condition) -> bool {
+    let row = condition
+        .text
+        .strip_prefix('(')
+        .and_then(|row| row.split_once(')'));
+    let is_row = row.is_some_and(|(row, _)| row.contains(',') && !row.contains('('));
+    let is_equality = match &condition.test {
+        ConditionTest::In { .. } => true,
+        ConditionTest::Compare { op, .. } => {
+            matches!(op, Comparator::Equal | Comparator::NotEqual)
+        }
+        _ => false,
+    };
+    is_row && is_equality
+}
+
 fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     if let ConditionTest::Compare { left, right, op } = test {
         if left.columns().is_empty() || !right.columns().is_empty() && left.column().is_none() {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
 use dynafold_sql::{
-    Condition, ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery, Wrapping,
-    identifier,
+    ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery,
+    Wrapping, identifier,
 };
 
 use super::sql::{ignores_blanks, is_loose};
@@ -23,6 +23,9 @@ impl<'c> Reading<'c, '_> {
     /// Reads of a query that joins `root` only with its parents: one for each range that the sort key could serve, and one with all
     /// ranges as filters.
     pub(super) fn reads_of_rows(&self, root: usize, ways: &Ways) -> Result<Vec<Ask<'c>>, Unserved> {
+        if self.leaves && self.left_of_parents.is_empty() {
+            return self.leaving_conditions(root, ways);
+        }
         let mut ask = self.bare(root)?;
         let ranges = self.conditions(root, ways, &mut ask)?;
         let changes = [
@@ -45,6 +48,50 @@ impl<'c> Reading<'c, '_> {
         }
         ask.by_row = self.by_row(root, ways, &ask).map(Box::new);
         Ok(range_variants(&ask, &ranges, self.catalog))
+    }
+
+    /// The same reads without the conditions on parents that second requests read: the application holds them against the answers.
+    fn leaving_conditions(&self, root: usize, ways: &Ways) -> Result<Vec<Ask<'c>>, Unserved> {
+        let is_of_parent = |column: &&ColumnRef| {
+            let at = self.column(column).map(|(at, _)| at);
+            let parent = at.filter(|at| *at != root && ways.contains_key(at));
+            let parent = parent.and_then(|at| self.tables.get(at));
+            parent.is_some_and(|parent| self.referred.contains(&parent.name))
+        };
+        let is_left = |condition: &&&Condition| {
+            let columns = condition.columns().unwrap_or_default();
+            let is_key = condition.equal().is_some() && condition.has_parameters();
+            !columns.is_empty()
+                && !is_key
+                && columns.iter().all(is_of_parent)
+                && self.paths(ways, condition).is_some()
+        };
+        let (left_of_parents, conditions): (Vec<&Condition>, Vec<&Condition>) =
+            self.conditions.iter().partition(is_left);
+        if left_of_parents.is_empty() || self.query.limit != RowLimit::None {
+            return Ok(Vec::new());
+        }
+        let paths = left_of_parents.iter().map(|one| self.paths(ways, one));
+        let paths: Vec<Path> = paths.flatten().flatten().collect();
+        let alone = Self {
+            conditions,
+            left_of_parents,
+            ..self.clone()
+        };
+        let mut found = alone.reads_of_rows(root, ways)?;
+        found.retain(|ask| {
+            let is_read = |path: &Path| ask.referred.iter().any(|one| one.reads(path));
+            paths.iter().all(is_read)
+        });
+        for ask in &mut found {
+            ask.clauses = self.clauses();
+            let said = alone.left_of_parents.iter().map(|one| &*one.text);
+            ask.note(format!(
+                "the application drops the rows for which `{}` is not true of what the second request reads",
+                joined(said, " AND ")
+            ));
+        }
+        Ok(found)
     }
 
     /// The same read by its row's key alone; `None` where it asks for nothing else, or for what the application cannot tell from
@@ -433,6 +480,18 @@ impl<'c> Reading<'c, '_> {
                 name
             };
             outputs.push((path, name));
+        }
+        let left = self.left_of_parents.iter();
+        let left = left.filter_map(|condition| self.paths(ways, condition));
+        for path in left.flatten() {
+            let is_read = ask.referred.iter().any(|parent| parent.reads(&path));
+            if !is_read && self.refers_to(ask, &path) {
+                let is_taken = |name: &str| {
+                    outputs.iter().any(|(_, known)| known == name) || is_named(ask, name)
+                };
+                let name = free_name(&path.column, &is_taken);
+                refer(path, name, &mut ask.referred);
+            }
         }
         if is_renamed {
             ask.note("columns whose name is already taken are prefixed with their table's name");

@@ -430,6 +430,83 @@ fn an_embedded_child_is_in_one_item() {
 }
 
 #[test]
+fn copies_have_a_key_where_one_finds_the_items_by_the_reference() {
+    let has_key = |key: &str, further: &str, sql: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"{key}\", SK: \"P#{{id}}\" }}
+    join: {{ z: zone_id, r: z.region_id }}
+    attributes: {{ zone: \"{{z.name}}\", region: \"{{r.name}}\" }}
+{further}
+access_patterns:
+  parcel: {{ items: [PARCEL], key: {{ PK: \"{}\" }} }}
+",
+            key.replace("{id}", "{i}").replace("{zone_id}", "{i}")
+        );
+        priced(COPIED, &mapping, &format!("-- write (1/s)\n{sql};")).writes[0].copies_have_key
+    };
+    let zone = "UPDATE zones SET name = :n WHERE id = :id";
+    assert!(!has_key("P#{id}", "", zone));
+    assert!(has_key("Z#{zone_id}", "", zone));
+    assert!(has_key(
+        "P#{id}",
+        "",
+        "UPDATE zones SET status = :s WHERE id = :id"
+    ));
+    // By way of the zones of the region.
+    let region = "UPDATE regions SET name = :n WHERE id = :id";
+    assert!(!has_key("Z#{zone_id}", "", region));
+    let zones = "  ZONE: { from: zones, key: { PK: \"R#{region_id}\", SK: \"Z#{id}\" } }";
+    assert!(has_key("Z#{zone_id}", zones, region));
+    assert!(!has_key("P#{id}", zones, region));
+}
+
+#[test]
+fn a_new_item_has_no_bytes_of_a_column_that_is_null() {
+    let tables = "docs 1000: id, body text null longest=3000";
+    let of = |further: &str, values: &str| {
+        let mapping = format!(
+            "items:
+  DOC: {{ from: docs, key: {{ PK: \"D#{{id}}\", SK: A }}{further} }}
+access_patterns:
+  doc: {{ items: [DOC], key: {{ PK: \"D#{{id}}\", SK: A }} }}
+"
+        );
+        let sql = format!("-- add (1/s)\nINSERT INTO docs (id, body) VALUES (:i, {values});");
+        write(&priced(tables, &mapping, &sql))
+    };
+    assert_near(of("", ":b"), 4.0 - 1.0);
+    assert_near(of("", "NULL"), 1.0);
+    // Rows that its `where` leaves out make none.
+    let only = ", where: \"body IS NOT NULL\"";
+    assert_near(of(only, "NULL"), 0.0);
+    assert_near(of(only, "'x'"), 3.0);
+}
+
+#[test]
+fn an_access_pattern_that_reads_no_children_does_not_serve_a_read_with_them() {
+    let mapping = |sql: &str| {
+        format!(
+            "items:
+  ZONE: {{ from: zones, key: {{ PK: \"Z#{{id}}\", SK: A }} }}
+  PARCEL: {{ from: parcels, key: {{ PK: \"Z#{{zone_id}}\", SK: \"P#{{id}}\" }} }}
+access_patterns:
+  zone: {{ items: [ZONE, PARCEL], key: {{ PK: \"Z#{{z}}\" }}, sql: \"{sql}\" }}
+"
+        )
+    };
+    let both = "SELECT z.id, z.name, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z";
+    let serves = |sql: &str| {
+        let found = priced(COPIED, &mapping(sql), &format!("-- zone (1/s)\n{both};"));
+        found.reads[0].served.is_some()
+    };
+    assert!(serves(both));
+    assert!(!serves("SELECT id, name FROM zones WHERE id = :z"));
+}
+
+#[test]
 fn an_item_is_written_once_for_a_copy_and_a_condition() {
     let item = "    join: { z: zone_id }
     attributes: { zone: \"{z.name}\", GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
