@@ -300,17 +300,20 @@ pub(crate) struct When {
 
 impl When {
     /// The table whose rows show how often it is true, and its words over that table's name; `None` where it is about several tables.
-    pub(crate) fn counted(&self, root: &TableName, dbms: Dbms) -> Option<(TableName, String)> {
+    /// Of a parent that a row may be without its rows do not show it.
+    pub(crate) fn counted(&self, root: &Table, dbms: Dbms) -> Option<(TableName, String)> {
         let owner = |table: &TableName| format!("{}.", identifier(&table.name, dbms));
-        match &*self.parents {
-            [] => Some((root.clone(), self.text.clone())),
-            [way] => {
-                let parent = &way.last()?.table;
-                let text = self.text.replace("parent_0.", &owner(parent));
-                (!self.text.contains(&owner(root))).then(|| (parent.clone(), text))
-            }
-            _ => None,
-        }
+        let [way] = &*self.parents else {
+            let is_own = self.parents.is_empty();
+            return is_own.then(|| (root.name.clone(), self.text.clone()));
+        };
+        let [step] = &**way else {
+            return None;
+        };
+        let is_there = |name: &String| root.column(name).is_some_and(|column| !column.nullable);
+        let is_of_parent = !self.text.contains(&owner(&root.name));
+        let text = self.text.replace("parent_0.", &owner(&step.table));
+        (is_of_parent && step.columns.iter().all(is_there)).then(|| (step.table.clone(), text))
     }
 
     /// What it decides, however queries say it.

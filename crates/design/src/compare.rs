@@ -76,7 +76,7 @@ pub struct PricedWrite {
     pub usd_month: f64,
     /// Whether a key of the table or of an index finds its rows. Otherwise only a Scan does, which is not priced.
     pub has_key: bool,
-    /// Whether keys find all items of other rows that it changes too: those with copies, and parents with children inside.
+    /// Whether keys find the items of other rows that hold columns of the row by a `join`.
     pub copies_have_key: bool,
     /// US dollars a month of that for copies in items of other tables.
     #[serde(skip)]
@@ -245,11 +245,15 @@ impl RowWrite<'_> {
 impl<'d> Priced<'d> {
     fn new(facts: Facts<'d>, model: &'d Model) -> Self {
         let catalog = facts.catalog;
-        let columns = model.passes.iter().flat_map(|pass| &pass.scan.columns);
-        let conditions = columns.filter_map(|column| match column {
-            ScanColumn::Flag(condition) if !is_simple(condition) => Some(condition.as_str()),
-            _ => None,
+        let scans = model.passes.iter().map(|pass| &pass.scan);
+        let conditions = scans.flat_map(|scan| {
+            let flags = scan.columns.iter().filter_map(|column| match column {
+                ScanColumn::Flag(condition) => Some(condition.as_str()),
+                _ => None,
+            });
+            flags.chain(scan.conditions.iter().map(String::as_str))
         });
+        let conditions = conditions.filter(|condition| !is_simple(condition));
         let read_by = conditions.map(|condition| {
             let sql = format!("SELECT 1 WHERE {condition}");
             let tables: Vec<&Table> = match SqlQuery::read(&sql, Some(catalog.dbms)) {
@@ -723,6 +727,8 @@ impl<'d> Priced<'d> {
                 (None, WriteKind::Insert | WriteKind::Delete) => {
                     (self.made(item, row.values), true)
                 }
+                // Of an update that its `where` asks for, the item comes or goes.
+                (None, WriteKind::Update) if self.decides(row, item) => (1.0, true),
                 // Of an update whose columns are not known, the item itself is written.
                 (None, WriteKind::Update) if row.columns.is_empty() || is_inside() => (1.0, false),
                 (None, WriteKind::Update) => return None,
@@ -737,12 +743,17 @@ impl<'d> Priced<'d> {
     fn copies(&self, row: &RowWrite<'_>) -> f64 {
         let items = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
-            let ways = |node: &AttributeNode| self.ways(node, item, scan, row);
+            let ways = |node: &AttributeNode| self.ways(Some(node), item, scan, row);
             let nodes = item.attributes.iter();
-            let all: BTreeMap<Option<Way>, f64> = nodes.flat_map(|(_, node)| ways(node)).collect();
+            let mut all: BTreeMap<Option<Way>, f64> =
+                nodes.flat_map(|(_, node)| ways(node)).collect();
             let touched = |node: &AttributeNode| !ways(node).is_empty();
-            (!all.is_empty())
-                .then(|| all.values().sum::<f64>() * self.put(item, scan, None, &touched))
+            let by_where = self.ways(None, item, scan, row);
+            // By its `where` an item comes or goes with all its entries.
+            let (none, comes) = (Values::new(), !by_where.is_empty());
+            all.extend(by_where);
+            let units = || self.put(item, scan, comes.then_some(&none), &touched);
+            (!all.is_empty()).then(|| all.values().sum::<f64>() * units())
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -754,7 +765,7 @@ impl<'d> Priced<'d> {
                 return true;
             };
             let nodes = item.attributes.iter();
-            let ways = nodes.flat_map(|(_, node)| self.ways(node, item, scan, row));
+            let ways = nodes.flat_map(|(_, node)| self.ways(Some(node), item, scan, row));
             let mut joins = ways.filter_map(|(way, _)| match way {
                 Some((0, join)) => join,
                 _ => None,
@@ -794,18 +805,26 @@ impl<'d> Priced<'d> {
             && self.has_way_back(item, scan, before)
     }
 
-    /// By which ways a write of another row changes an attribute, each with the number of items, about; `None` is the way of a query
-    /// within a condition.
+    /// Whether an UPDATE sets a column that an item type's `where` names.
+    fn decides(&self, row: &RowWrite<'_>, item: &ItemType) -> bool {
+        let condition = self.model.condition(item);
+        !row.columns.is_empty() && condition.is_some_and(|condition| row.concerns(condition))
+    }
+
+    /// By which ways a write of another row changes an attribute, or without one the item type's `where`, each with the number of items,
+    /// about; `None` is the way of a query within a condition.
     fn ways(
         &self,
-        node: &AttributeNode,
+        node: Option<&AttributeNode>,
         item: &ItemType,
         scan: &Scan,
         row: &RowWrite<'_>,
     ) -> BTreeMap<Option<Way>, f64> {
         let mut ways = BTreeMap::new();
-        let rows = Rows::of(scan, self.items(item));
-        self.facts.each_column(node, rows, &mut |held| {
+        // Rows that its `where` leaves out may come.
+        let made = node.map_or_else(|| self.made(item, &Values::new()), |_| 1.0);
+        let rows = Rows::of(scan, self.items(item) / made);
+        let mut see = |held: Held<'_>| {
             let is_it = held.table == Some(&row.table.name);
             let copy = held.copy.filter(|copy| {
                 is_it
@@ -815,15 +834,29 @@ impl<'d> Priced<'d> {
                     }
             });
             ways.extend(copy.map(|copy| (Some(copy.way), copy.items)));
-        });
-        node.visit(&mut |node| {
-            if let AttributeNode::When { flag, .. } = node
-                && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
-                && let Some(items) = self.items_by_query(condition, item, scan, row)
-            {
-                ways.insert(None, items);
+        };
+        let mut conditions = Vec::new();
+        match node {
+            Some(node) => {
+                self.facts.each_column(node, rows, &mut see);
+                node.visit(&mut |node| {
+                    if let AttributeNode::When { flag, .. } = node
+                        && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+                    {
+                        conditions.push(condition.as_str());
+                    }
+                });
             }
-        });
+            None => conditions.extend(self.model.condition(item)),
+        }
+        if node.is_none() {
+            for condition in &conditions {
+                self.facts.each_in_condition(condition, rows, &mut see);
+            }
+        }
+        let queried = conditions.iter();
+        let queried = queried.filter_map(|one| self.items_by_query(one, item, scan, row));
+        ways.extend(queried.map(|items| (None, items)));
         ways
     }
 

@@ -261,7 +261,7 @@ impl Facts<'_> {
 
     /// The share of rows that meet a condition without parameters.
     pub(crate) fn share(&self, when: &When, table: &Table) -> f64 {
-        let counted = when.counted(&table.name, self.catalog.dbms);
+        let counted = when.counted(table, self.catalog.dbms);
         if let Some(share) = counted.and_then(|counted| self.observed.conditions.get(&counted)) {
             return share.clamp(1.0 / rows(table), 1.0);
         }

@@ -142,7 +142,7 @@ pub fn conditions(
     let asks: Vec<Ask<'_>> = asks.flatten().collect();
     let found = asks.iter().flat_map(|ask| {
         let simple = ask.conditions().filter(|when| is_simple(&when.text));
-        simple.filter_map(|when| when.counted(&ask.root.name, catalog.dbms))
+        simple.filter_map(|when| when.counted(ask.root, catalog.dbms))
     });
     found.collect()
 }

@@ -798,14 +798,8 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
 /// Most bytes of the filter that an OR becomes: DynamoDB takes 4,096 of a whole one.
 const ANY_OF: usize = 2_048;
 
-/// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.
 /// Whether rows of several columns are compared for equality: `(a, b) IN ((1, 2), (3, 4))`.
 fn compares_several(condition: &Condition) -> bool {
-    let row = condition
-        .text
-        .strip_prefix('(')
-        .and_then(|row| row.split_once(')'));
-    let is_row = row.is_some_and(|(row, _)| row.contains(',') && !row.contains('('));
     let is_equality = match &condition.test {
         ConditionTest::In { .. } => true,
         ConditionTest::Compare { op, .. } => {
@@ -813,9 +807,28 @@ fn compares_several(condition: &Condition) -> bool {
         }
         _ => false,
     };
-    is_row && is_equality
+    is_equality && begins_with_row(&condition.text)
+        || condition.alternatives.iter().any(compares_several)
 }
 
+/// Whether a condition begins with several values in parentheses, `(a, b)` or `ROW(a, b)`.
+fn begins_with_row(text: &str) -> bool {
+    let text = text.strip_prefix("ROW").unwrap_or(text);
+    let mut depth = 0_usize;
+    for sign in text.chars() {
+        match sign {
+            '(' => depth += 1,
+            ')' if depth == 1 => return false,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 1 => return true,
+            _ if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Refuses conditions that compare with nothing plain, and those of which one part may hold without the other.
 fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
     if let ConditionTest::Compare { left, right, op } = test {
         if left.columns().is_empty() || !right.columns().is_empty() && left.column().is_none() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_format::{free_name, joined};
-use dynafold_relational::catalog::{Catalog, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery,
     Wrapping, identifier,
@@ -46,7 +46,10 @@ impl<'c> Reading<'c, '_> {
             let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
             ask.unsorted = unsorted.ok();
         }
-        ask.by_row = self.by_row(root, ways, &ask).map(Box::new);
+        // The notes on second requests are for this read.
+        if ask.referred.is_empty() {
+            ask.by_row = self.by_row(root, ways, &ask).map(Box::new);
+        }
         Ok(range_variants(&ask, &ranges, self.catalog))
     }
 
@@ -64,11 +67,16 @@ impl<'c> Reading<'c, '_> {
             !columns.is_empty()
                 && !is_key
                 && columns.iter().all(is_of_parent)
-                && self.paths(ways, condition).is_some()
+                && is_plain(&condition.test)
+                && self.paths(ways, condition).is_some_and(|paths| {
+                    let mut paths = paths.iter();
+                    paths.all(|path| !path.steps.is_empty())
+                })
         };
         let (left_of_parents, conditions): (Vec<&Condition>, Vec<&Condition>) =
             self.conditions.iter().partition(is_left);
-        if left_of_parents.is_empty() || self.query.limit != RowLimit::None {
+        let is_paged = self.query.limit != RowLimit::None || self.query.offset != RowLimit::None;
+        if left_of_parents.is_empty() || is_paged {
             return Ok(Vec::new());
         }
         let paths = left_of_parents.iter().map(|one| self.paths(ways, one));
@@ -86,8 +94,9 @@ impl<'c> Reading<'c, '_> {
         for ask in &mut found {
             ask.clauses = self.clauses();
             let said = alone.left_of_parents.iter().map(|one| &*one.text);
+            let as_database = self.as_database(ask.root, &paths);
             ask.note(format!(
-                "the application drops the rows for which `{}` is not true of what the second request reads",
+                "the application drops the rows for which `{}` is not true of what the second request reads{as_database}",
                 joined(said, " AND ")
             ));
         }
@@ -133,19 +142,29 @@ impl<'c> Reading<'c, '_> {
         let what = "what the application compares";
         self.select_more(ask.root, &paths, what, (&mut ask.outputs, &mut ask.notes));
         if !said.is_empty() {
-            let mut columns = paths
-                .iter()
-                .filter_map(|path| path.column_of(ask.root, self.catalog));
-            let as_database = if columns.any(|column| is_loose(column, self.catalog.dbms)) {
-                ", with texts compared as the database compares them"
-            } else {
-                ""
-            };
+            let as_database = self.as_database(ask.root, &paths);
             ask.note(format!(
                 "the request finds the row by its key alone: the application drops the row unless `{said}`{as_database}"
             ));
         }
         !said.is_empty()
+    }
+
+    /// How the application compares columns, behind what it is told to compare.
+    fn as_database<'p>(
+        &self,
+        root: &Table,
+        paths: impl IntoIterator<Item = &'p Path>,
+    ) -> &'static str {
+        let columns = paths.into_iter();
+        let mut columns = columns.filter_map(|path| path.column_of(root, self.catalog));
+        let is_special =
+            |column: &Column| is_loose(column, self.catalog.dbms) || column.collation.is_some();
+        if columns.any(is_special) {
+            ", with texts compared as the database compares them"
+        } else {
+            ""
+        }
     }
 
     /// The columns of a condition that the application can hold against a row of the answer; `None` where it cannot.
@@ -694,6 +713,22 @@ pub(crate) fn note_ties(ask: &mut Ask<'_>, catalog: &Catalog) {
         ));
     }
     ask.note(note);
+}
+
+/// Whether a condition compares a column as it is with values: any application can do that.
+fn is_plain(test: &ConditionTest) -> bool {
+    let is_value = |operand: &Operand| operand.columns().is_empty() && !operand.is_computed();
+    match test {
+        ConditionTest::Compare { left, right, .. } => left.column().is_some() && is_value(right),
+        ConditionTest::Between {
+            operand, low, high, ..
+        } => operand.column().is_some() && is_value(low) && is_value(high),
+        ConditionTest::In { operand, list, .. } => {
+            operand.column().is_some() && list.iter().all(is_value)
+        }
+        ConditionTest::Null { operand, .. } => operand.column().is_some(),
+        _ => false,
+    }
 }
 
 /// Whether the answer of one of its requests has a column of this name.

@@ -8,7 +8,7 @@ use dynafold_relational::scan::{Embed, Join, Match, Scan, ScanColumn};
 use crate::facts::{self, Facts};
 use crate::path::Path;
 
-/// A column that an attribute is made of, or that decides whether it is there.
+/// A column that an attribute is made of, or that a condition names.
 pub(super) struct Held<'h> {
     /// Its table; `None` of a query's.
     pub(super) table: Option<&'h TableName>,
@@ -109,7 +109,12 @@ impl<'d> Facts<'d> {
 
     /// Calls `see` for the columns that a condition names, of the rows and of their parents, with the references to these. Not for
     /// those of queries within it.
-    fn each_in_condition(&self, condition: &str, rows: Rows<'_>, see: &mut dyn FnMut(Held<'_>)) {
+    pub(super) fn each_in_condition(
+        &self,
+        condition: &str,
+        rows: Rows<'_>,
+        see: &mut dyn FnMut(Held<'_>),
+    ) {
         let mut each = |table: Option<&Table>, join: Option<usize>| {
             let columns = table.into_iter().flat_map(|table| &table.columns);
             for column in columns.filter(|column| has_word(condition, &column.name)) {

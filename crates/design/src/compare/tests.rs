@@ -430,6 +430,20 @@ fn an_embedded_child_is_in_one_item() {
 }
 
 #[test]
+fn an_item_comes_or_goes_by_its_where() {
+    let by_parent = "    where: \"z.status = 'in'\"
+    join: { z: zone_id }
+    columns: [state]";
+    let update = "UPDATE zones SET status = :s WHERE id = :id";
+    assert_near(units_of(by_parent, update), 100.0);
+    let by_own = "    where: \"zone_id <> 4\"
+    columns: [state]";
+    let update = "UPDATE parcels SET zone_id = :z WHERE id = :id";
+    assert_near(units_of(by_own, update), 1.0);
+    assert_near(units_of("    columns: [state]", update), 0.0);
+}
+
+#[test]
 fn copies_have_a_key_where_one_finds_the_items_by_the_reference() {
     let has_key = |key: &str, further: &str, sql: &str| {
         let mapping = format!(
