@@ -144,14 +144,16 @@ table:
         let (mut said, mut line) = (String::new(), String::new());
         while !line.starts_with(&wanted) {
             line.clear();
-            let read = stderr.read_line(&mut line).unwrap();
-            if read == 0 {
-                ran(child);
-                return Err(said);
+            if stderr.read_line(&mut line).unwrap() == 0 {
+                break;
             }
             said.push_str(&line);
         }
         child.stderr = Some(stderr.into_inner());
+        if line.is_empty() {
+            assert_eq!(ran(child).code, 0, "{said}");
+            return Err(said);
+        }
         Ok(child)
     }
 

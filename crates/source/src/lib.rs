@@ -434,8 +434,12 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> 
     let sql = scans.iter().flat_map(|scan| scan.foreign_sql());
     let sql: Vec<String> = sql.map(plain).collect();
     for table in &checked.tables {
-        let name = plain(&table.name.name);
-        if !named.contains(&&table.name) && !sql.iter().any(|sql| has_word(sql, &name)) {
+        let (name, schema) = (plain(&table.name.name), plain(&table.name.schema));
+        // SQL reaches a table that the search path does not find by its schema alone.
+        let is_found = checked.finds(&table.name);
+        let may_name =
+            |sql: &String| has_word(sql, &name) && (is_found || has_word(sql, &schema));
+        if !named.contains(&&table.name) && !sql.iter().any(may_name) {
             continue;
         }
         let shown = checked.display_name(&table.name);
