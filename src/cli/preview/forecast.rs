@@ -160,7 +160,7 @@ fn collisions(forecast: &Forecast) -> String {
         return claims.collect::<Vec<_>>().join("\n");
     }
     let mut out = vec![format!(
-        " all keys were compared: {} by several items; {} would be rejected, and {} in the sizes and units above",
+        " {} by several items; {} would be rejected, and {} in the sizes and units above",
         counted_as(keys, "key is shared", "keys are shared"),
         counted(items, "item"),
         if items == 1 { "is" } else { "are" },

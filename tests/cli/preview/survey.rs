@@ -130,6 +130,48 @@ async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
 }
 
 #[tokio::test]
+async fn item_types_that_are_left_out_and_may_make_the_same_keys_are_named() {
+    let (source, mapping) = events(300).await;
+    let url = source.url();
+    let said = "the keys of EVENT were not compared";
+    let some = |format: &str, code: i32| {
+        dynafold(&[
+            "preview", &mapping, "--source", &url, "--all", "--items", "LOG", "--format", format,
+        ])
+        .exits(code)
+    };
+    // An event and a log have one key.
+    let ran = some("json", 0);
+    ran.says(said);
+    let report = ran.json();
+    assert_eq!(claimed(&report, "keys_differ"), "not_proved");
+    assert_eq!(report["claims"][0]["because"], said);
+    assert_eq!(report["collisions"]["keys"], 0);
+    let told = report["warnings"][0].as_str().unwrap();
+    assert!(told.starts_with(said), "{told}");
+    let text = some("table", 0).stdout;
+    assert!(text.contains(said), "{text}");
+    // Two logs have one key: that is known, and still not all.
+    source
+        .run("INSERT INTO logs VALUES (3, 'alone', 'alone')")
+        .await;
+    let ran = some("table", 3);
+    ran.says(said);
+    let text = &ran.stdout;
+    assert!(
+        text.contains("1 key is shared") && !text.contains("all keys were compared"),
+        "{text}"
+    );
+    // Keys of which `check` proves that they differ need no comparison.
+    let apart = EVENTS.replacen("E#{code}", "V#{code}", 1);
+    std::fs::write(&mapping, apart).unwrap();
+    source.run("DELETE FROM logs WHERE id = 3").await;
+    let report = some("json", 0).json();
+    assert_eq!(claimed(&report, "keys_differ"), "proved");
+    assert_eq!(report["warnings"], json!([]));
+}
+
+#[tokio::test]
 async fn hot_partitions_are_named_in_the_table_and_in_every_index() {
     let (source, mapping) = events(3_000).await;
     let ran = dynafold(&[

@@ -9,7 +9,7 @@ use dynafold_mapping::model::Model;
 
 use super::KeyCheck;
 use super::books::Books;
-use super::plan::selected;
+use super::plan::{not_compared, selected};
 use super::report::{KeysReport, Outcome, Report};
 
 /// In which states of the source a load has read its rows.
@@ -154,10 +154,7 @@ fn keys_differ(
         ),
         KeyCheck::Late if finished && !keys.not_compared.is_empty() => (
             ClaimVerdict::NotProved,
-            format!(
-                "the keys of {} were not compared",
-                keys.not_compared.join(", ")
-            ),
+            not_compared(&keys.not_compared),
         ),
         KeyCheck::Late if finished => (
             ClaimVerdict::Proved,

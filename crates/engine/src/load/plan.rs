@@ -174,6 +174,11 @@ pub(crate) fn names(model: &Model, item_types: &[usize]) -> Vec<String> {
     item_types.map(|one| one.name.to_string()).collect()
 }
 
+/// What is said of item types whose keys were not compared.
+pub(crate) fn not_compared(names: &[String]) -> String {
+    format!("the keys of {} were not compared", names.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use dynafold_relational::scan::Relation;

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use super::books::{Books, add_fields};
 use super::failure::{Failure, shared};
+use super::plan::not_compared;
 use super::{ItemAction, KeyCheck};
 
 /// How a run ended.
@@ -199,8 +200,8 @@ impl KeysReport {
         });
         let unknown = (!self.not_compared.is_empty()).then(|| {
             format!(
-                "the keys of {} were not compared, and `check` does not prove that they differ from those of this load: an item with the same key is, or would be, replaced",
-                self.not_compared.join(", ")
+                "{}, and `check` does not prove that they differ from those of this load: an item with the same key is, or would be, replaced",
+                not_compared(&self.not_compared)
             )
         });
         replaced.into_iter().chain(unknown).collect()

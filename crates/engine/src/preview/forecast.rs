@@ -44,7 +44,7 @@ pub struct Forecast {
     pub rejects_file: Option<PathBuf>,
     /// Bytes of all items as DynamoDB JSON, a line each: what an import from S3 is billed by.
     pub import_bytes: u64,
-    /// What the source has to say.
+    /// What the source has to say, and which item types may have keys of the selected ones.
     pub warnings: Vec<String>,
     /// From the first row to the end.
     pub elapsed_seconds: f64,

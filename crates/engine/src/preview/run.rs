@@ -17,7 +17,8 @@ use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, EndReason, Failure, FeedEnd, LaneMessage, LineFile, Progress,
     RejectNote, Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields,
-    key_json, raw, reject_note, row_json, row_key, shares_key, subject, write_reject_line,
+    key_json, names, not_compared, raw, reject_note, rivals, row_json, row_key, shares_key,
+    subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -308,8 +309,16 @@ impl SurveyRun {
             Some(EndReason::Cancelled | EndReason::TooManyRejects) => ForecastOutcome::Interrupted,
         };
         let collisions = found.map(|found| found.collisions);
+        let left_out = names(&self.model, &rivals(&self.model));
+        let mut warnings = self.warnings;
+        if !left_out.is_empty() {
+            warnings.push(format!(
+                "{}, and `check` does not prove that they differ from those of the selected item types: `preview --all` without --items compares them",
+                not_compared(&left_out)
+            ));
+        }
         let mut forecast = Forecast {
-            claims: vec![claim(&self.model, &outcome, collisions.as_ref())],
+            claims: vec![claim(&self.model, &outcome, collisions.as_ref(), &left_out)],
             outcome,
             table: self.model.table.name.clone(),
             total,
@@ -322,7 +331,7 @@ impl SurveyRun {
             rejects: self.notes,
             rejects_file,
             import_bytes: 0,
-            warnings: self.warnings,
+            warnings,
             elapsed_seconds: begun.elapsed().as_secs_f64(),
             item_types: self.books,
         };
@@ -355,13 +364,20 @@ fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(),
     rejects.append_line(&text)
 }
 
-/// Whether no two items have one key, by the keys that were compared.
-fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collisions>) -> Claim {
+/// Whether no two items have one key, by the keys that were compared. `left_out`: the item types that are not selected, and
+/// whose keys may be among those.
+fn claim(
+    model: &Model,
+    outcome: &ForecastOutcome,
+    collisions: Option<&Collisions>,
+    left_out: &[String],
+) -> Claim {
     let shown = match (collisions, outcome) {
         (Some(found), _) if found.keys > 0 => (
             ClaimVerdict::Differs,
             format!("{} keys are shared by several items", found.keys),
         ),
+        (Some(_), _) if !left_out.is_empty() => (ClaimVerdict::NotProved, not_compared(left_out)),
         (Some(_), _) => (
             ClaimVerdict::Proved,
             "all keys were compared: no two items share one".to_owned(),
