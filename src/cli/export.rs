@@ -150,6 +150,8 @@ pub(super) struct CompleteExport {
     pub(super) model: Arc<Model>,
     /// Rows that make no item.
     pub(super) rejected: u64,
+    /// Items of item types that are not exported, whose keys exported items have.
+    pub(super) shared_outside: u64,
 }
 
 impl Export {
@@ -420,6 +422,7 @@ struct ExportJson<'e> {
     #[serde(flatten)]
     manifest: &'e Manifest,
     rejected: u64,
+    shared_outside: u64,
     /// The file of the rejected rows; `None` if there are none, or if the file is gone.
     rejects_file: Option<&'e Path>,
 }
@@ -430,6 +433,7 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         manifest,
         model,
         rejected,
+        shared_outside,
     } = match Box::pin(write(&job, &stop_on_signals(), output)).await? {
         Exported::Complete(export) => *export,
         Exported::Not(outcome) => return Ok(outcome),
@@ -440,6 +444,7 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     let json = ExportJson {
         manifest: &manifest,
         rejected,
+        shared_outside,
         rejects_file,
     };
     output.report(job.format, &json, |json| {
@@ -454,6 +459,10 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         let rows = counted(rejected, "rejected row");
         output.warning(&format!("complete but for {rows}; {place}"));
     }
+    if shared_outside > 0 {
+        let items = counted_as(shared_outside, "item has", "items have");
+        output.warning(&format!("complete, but {items} the key of another"));
+    }
     let (_, later) = import_table(&model.table, manifest.compression);
     if !later.is_empty() && job.lines != ItemLines::Plain {
         output.note(&format!(
@@ -461,7 +470,7 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
             later.join(", ")
         ));
     }
-    Ok(Outcome::of(rejected == 0))
+    Ok(Outcome::of(rejected + shared_outside == 0))
 }
 
 /// Writes the export, or the rest of one that was interrupted.
@@ -491,11 +500,12 @@ pub(super) async fn write(
         };
         let loaded = read_loaded(job)?.filter(is_its_own);
         job.clean(lock)?;
-        let rejected = loaded.ok_or_else(|| job.already_complete())?.rejected;
+        let loaded = loaded.ok_or_else(|| job.already_complete())?;
         return Ok(Exported::Complete(Box::new(CompleteExport {
             manifest,
             model,
-            rejected,
+            rejected: loaded.rejected,
+            shared_outside: loaded.shared_outside,
         })));
     }
     let (spool, loaded) = match Box::pin(load_items(job, inputs, cancel, output)).await? {
@@ -512,6 +522,7 @@ pub(super) async fn write(
     let LoadedItems {
         mut manifest,
         rejected,
+        shared_outside,
         ..
     } = loaded;
     manifest.compression = job.compression;
@@ -552,6 +563,7 @@ pub(super) async fn write(
         manifest,
         model,
         rejected,
+        shared_outside,
     })))
 }
 
@@ -571,6 +583,7 @@ struct LoadedItems {
     /// The manifest, without parts.
     manifest: Manifest,
     rejected: u64,
+    shared_outside: u64,
     /// Bytes of the rejects file and of the archive; `None` for one that was not made.
     files: [Option<u64>; 2],
 }
@@ -645,6 +658,7 @@ async fn load_items(
         identity,
         manifest,
         rejected: total.rejected,
+        shared_outside: report.keys.shared_outside,
         files: [&report.rejects_file, &report.archive_file].map(|file| file_length(file.as_ref()?)),
     };
     let file = job.loaded_file();

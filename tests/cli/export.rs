@@ -707,6 +707,35 @@ items: { CHANCE: { from: chance, key: { PK: \"K#{k}\" } } }
     assert!(is_found);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_of_some_item_types_says_that_the_others_have_keys_of_its_items() {
+    let case = Case::new(1).await;
+    case.source
+        .run(
+            "CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);
+             CREATE TABLE b (id INTEGER PRIMARY KEY); INSERT INTO b VALUES (2), (3);",
+        )
+        .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items:
+  A: { from: a, key: { PK: \"X#{id}\", SK: \"-\" } }
+  B: { from: b, key: { PK: \"X#{id}\", SK: \"-\" } }
+";
+    std::fs::write(case.path("m.yaml"), mapping).unwrap();
+    let some = ["--items", "A", "--format", "json"];
+    case.export("refused", &some).exits(1);
+    let some = [&some[..], &["--max-rejects", "1"]].concat();
+    let ran = case.export("out", &some).exits(3);
+    ran.says("complete, but 1 item has the key of another");
+    let report = ran.json();
+    assert_eq!(
+        (&report["shared_outside"], &report["rejected"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(case.items("out").len(), 2);
+}
+
 /// What an export that is interrupted leaves at its beginning.
 fn interrupted(folder: &Path) {
     std::fs::create_dir_all(folder).unwrap();

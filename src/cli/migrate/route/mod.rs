@@ -106,6 +106,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
         manifest,
         model,
         rejected,
+        shared_outside,
     } = exported;
     if manifest.items == 0 {
         let rejects = match rejected {
@@ -137,7 +138,8 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
         ServiceLoad::Import => reports::Reports::default(),
     };
     let verification = Box::pin(outcome::compare(&open, &manifest, model, &cancel)).await?;
-    let report = RouteReport::of(&open, &manifest, progress, verification, reports, rejected);
+    let faults = (rejected, shared_outside);
+    let report = RouteReport::of(&open, &manifest, progress, verification, reports, faults);
     report.write_rejects(&open.options.rejects_file)?;
     output.report(job.arguments.format, &report, RouteReport::text)?;
     output.warnings(report.warnings());
@@ -294,6 +296,7 @@ impl<'j> OpenRoute<'j> {
                 manifest,
                 model,
                 rejected: 0,
+                shared_outside: 0,
             }));
         }
         drop(source);

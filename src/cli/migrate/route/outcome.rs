@@ -41,6 +41,8 @@ pub(super) struct RouteReport {
     export_bytes: u64,
     /// Rows that made no item.
     rejected: u64,
+    /// Items of item types that are not loaded, whose keys loaded items have.
+    shared_outside: u64,
     /// What DynamoDB says.
     operation: RouteProgress,
     /// What its reports hold; nothing for an import, which has none.
@@ -86,7 +88,7 @@ impl RouteReport {
         operation: RouteProgress,
         mut verification: VerifyReport,
         reports: Reports,
-        rejected: u64,
+        (rejected, shared_outside): (u64, u64),
     ) -> Self {
         let kind = open.job.route.kind;
         let is_reject = |finding: &&Finding| {
@@ -108,6 +110,7 @@ impl RouteReport {
                 .map(|part| part.uncompressed_bytes)
                 .sum(),
             rejected,
+            shared_outside,
             operation,
             reports,
             verification,
@@ -275,7 +278,7 @@ impl RouteReport {
             VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
             VerifyOutcome::Different => false,
         };
-        let is_whole = self.rejected == 0 && verification.total.rejected == 0;
+        let is_whole = self.rejected + self.shared_outside == 0 && verification.total.rejected == 0;
         let is_refused = self.errors() + self.reported() > 0;
         let is_completed = self.operation.status == RouteStatus::Completed;
         Ok(Outcome::of(
