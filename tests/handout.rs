@@ -464,6 +464,22 @@ items: { TOKEN: { from: tokens, key: { PK: \"T#{id}\", SK: T }, expired: archive
     let refused = handed.finish(&results, &[]);
     says(&refused, "it is not an archive of this table");
     assert_eq!(std::fs::read_to_string(&archive).unwrap(), other);
+
+    // Another plan, of which nothing has expired: an archive that is there is not its own.
+    database
+        .run("UPDATE tokens SET ends = 4000000000 WHERE id = 1")
+        .await;
+    let lines = handed.planned(&["--accept-inconsistent", "--append"]);
+    let results = handed.work(&lines).exits(0).stdout;
+    std::fs::write(&archive, &archived).unwrap();
+    let refused = handed.finish(&results, &[]).exits(1);
+    says(&refused, "the results name no archived item");
+    says(&refused, "move the file elsewhere");
+    assert_eq!(std::fs::read_to_string(&archive).unwrap(), archived);
+    std::fs::remove_file(&archive).unwrap();
+    let report = handed.finish(&results, &[]).exits(0).json();
+    assert_eq!(report["archive_file"], Value::Null);
+    assert!(!archive.exists());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -230,6 +230,9 @@ fn unfinished(error: FinishError) -> Failure {
             "give the chunk's line to a worker again, and name the folder with the files of all workers by --files"
         }
         FinishError::OtherFile { .. } => "move the file elsewhere: `finish` writes it anew",
+        FinishError::OlderArchive(_) => {
+            "move the file elsewhere: it would be taken for the archive of these results"
+        }
         FinishError::Unread { .. } => {
             "name the folder that holds the files of all workers by --files"
         }

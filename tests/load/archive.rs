@@ -49,6 +49,25 @@ async fn what_has_expired_is_in_the_archive_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn an_archive_of_another_load_is_not_taken_for_that_of_one_that_archives_nothing() {
+    let folder = tempdir().unwrap();
+    let earlier = "{\"PK\":{\"S\":\"earlier\"}}\n";
+    let file = folder.path().join("archive.ndjson");
+    for held in ["", earlier] {
+        std::fs::write(&file, held).unwrap();
+        let target = Arc::new(FakeTarget::willing());
+        // The first row has not expired.
+        let report = load(source(1), target, archiving(), archive(folder.path())).await;
+        assert!(matches!(report.outcome, Outcome::Complete), "{report:?}");
+        assert_eq!((report.total.archived, &report.archive_file), (0, &None));
+        let mut warnings = report.warnings.iter();
+        let is_told = warnings.any(|said| said.contains("is not of this load"));
+        assert_eq!(is_told, !held.is_empty(), "{:?}", report.warnings);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), held);
+    }
+}
+
+#[tokio::test]
 async fn a_run_that_is_cut_short_leaves_an_earlier_archive_as_it_was() {
     let folder = tempdir().unwrap();
     let earlier = "{\"PK\":{\"S\":\"earlier\"}}\n";

@@ -242,14 +242,16 @@ fn no_rejects(path: &Path, cause: std::io::Error) -> Failure {
     )
 }
 
-/// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
-/// nothing that could be lost.
+/// Whether a file is there and holds something. Pipes and devices hold nothing that could be lost.
+pub(super) fn is_filled(path: &Path) -> std::io::Result<bool> {
+    let found = if_there(std::fs::metadata(path))?;
+    Ok(found.is_some_and(|metadata| metadata.is_file() && metadata.len() > 0))
+}
+
+/// Refuses a file that is there, holds something, and does not begin so.
 pub(super) fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
     use std::io::{Error, ErrorKind};
-    let holds = |metadata: &std::fs::Metadata| metadata.is_file() && metadata.len() > 0;
-    if !if_there(std::fs::metadata(path))?.is_some_and(|metadata| holds(&metadata))
-        || first_bytes(path, beginning.len())? == beginning.as_bytes()
-    {
+    if !is_filled(path)? || first_bytes(path, beginning.len())? == beginning.as_bytes() {
         return Ok(());
     }
     Err(Error::new(ErrorKind::AlreadyExists, why))

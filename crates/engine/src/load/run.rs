@@ -1,9 +1,11 @@
 //! The run: enters the attempt, starts lanes, workers and writers, and ends everything in order.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use dynafold_format::{counted, whole};
 use dynafold_mapping::item::Folder;
+use dynafold_mapping::model::Expired;
 use dynafold_source::Source;
 use dynafold_target::throttle::{Bottleneck, ThrottleSettings};
 use parking_lot::Mutex;
@@ -16,6 +18,7 @@ use super::claims::{SourceStates, claims, subject};
 use super::differ::deletes_expired;
 use super::ending::EndReason;
 use super::failure::Failure;
+use super::files::is_filled;
 use super::handed::KeyFile;
 use super::lanes::{ChunkEnd, IssueTicket, LaneMessage, Lanes, Reader, spread};
 use super::ledger::{ClosedLedger, Ledger};
@@ -58,7 +61,7 @@ fn left_behind(items: u64) -> String {
 /// What is said of items that a load has sent in an earlier attempt, and that are not of its mapping now.
 fn forgotten_types(items: u64) -> String {
     format!(
-        "deleted {} that an earlier attempt of this load wrote, unchanged since then, of an item type that the mapping no longer has",
+        "deleted {} equal to what an earlier attempt of this load wrote, of an item type that the mapping no longer has",
         counted(items, "item")
     )
 }
@@ -480,6 +483,7 @@ impl Run {
             let selection = &self.load.options.selection;
             warnings.extend(selection.remark(&loaded, self.resumed));
             warnings.extend(self.keys.remarks());
+            warnings.extend(other_archive(&self.load, closed.archive_file.as_deref()));
         }
         warnings.extend(ttl_remarks(&closed.books));
         let waits = WaitTimes {
@@ -560,6 +564,20 @@ impl Run {
             )
         })
     }
+}
+
+/// What is said of an archive that is there, and that a load has not written whose mapping has one. `written`: the load's own.
+fn other_archive(load: &Load, written: Option<&Path>) -> Option<String> {
+    let path = &load.options.archive_file;
+    let mut item_types = load.model.item_types.iter();
+    let is_other = written.is_none()
+        && load.options.doing != ItemAction::Plan
+        && item_types.any(|item_type| item_type.expired == Expired::Archive)
+        && is_filled(path).unwrap_or_default();
+    is_other.then(|| {
+        let path = path.display();
+        format!("no row was archived: {path} is not of this load")
+    })
 }
 
 fn limit(waits: &WaitTimes, paced: Bottleneck, throttled: bool, hot: bool) -> LimitedBy {

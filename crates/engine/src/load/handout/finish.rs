@@ -28,7 +28,7 @@ use crate::load::claims::{SourceStates, claims};
 use crate::load::ending::{Cancel, EndReason};
 use crate::load::failure::{Failure, OutputFile};
 use crate::load::feed::RowOutcome;
-use crate::load::files::{clear_rejects, refuse_unless};
+use crate::load::files::{clear_rejects, is_filled, refuse_unless};
 use crate::load::handed::{KEY, digest};
 use crate::load::prove::KeyPass;
 use crate::load::rejects::{LINE_PREFIX, MAX_NOTED};
@@ -133,6 +133,9 @@ pub enum FinishError {
         #[source]
         cause: io::Error,
     },
+    /// When an archive is there, and the results name no archived item: it would be taken for theirs.
+    #[error("the results name no archived item, but {} is there", .0.display())]
+    OlderArchive(PathBuf),
     /// When keys cannot be compared, or the report's files cannot be written.
     #[error(transparent)]
     Failed(#[from] Failure),
@@ -726,7 +729,7 @@ fn key_of_line(line: &str) -> &str {
 }
 
 /// Puts the lines of chunks into one file, in the order of the chunks, in the place of what an earlier run put there. `None` without
-/// any.
+/// any: then earlier rejects are removed, and an earlier archive, which nothing else may hold, is refused.
 fn gather<'f>(
     folder: &Path,
     files: impl Iterator<Item = &'f String>,
@@ -743,6 +746,9 @@ fn gather<'f>(
         clear_rejects(path)?;
     }
     if files.peek().is_none() {
+        if which == OutputFile::Archive && is_filled(path).map_err(other)? {
+            return Err(FinishError::OlderArchive(path.to_owned()));
+        }
         return Ok(None);
     }
     let unwritten = |cause| Failure::File {
