@@ -2,13 +2,12 @@
 
 use std::process::Child;
 
-use super::bench::script;
+use super::bench::{MAPPING, script};
 use super::case::Case;
 use super::kills::Reference;
-use super::left::books;
+use super::left::{books, total};
 use crate::support::books::hold_loaded;
-use crate::support::cli::ran;
-use crate::support::cli::{Ran, run};
+use crate::support::cli::{Ran, command, ran, run};
 use crate::support::source::Source;
 use crate::support::sqlite::{Database, settled};
 use crate::support::wait::{PATIENCE, comes};
@@ -96,6 +95,58 @@ async fn a_table_that_is_deleted_meanwhile_is_told_and_not_gone_on_with() {
     }
     let other = case.path("other.state").display().to_string();
     case.migrate(&["--state", &other]).exits(3);
+    says(case.migrate(&[]), 1, &["created again", "--fresh"]);
+    let anew = ["--fresh", "--replace", "--yes"];
+    case.migrate(&anew).exits(3);
+    case.left().await.hold(&reference.left, "afresh");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
+    let (source, reference) = sqlite().await;
+    // The first three batches are written, and the others wait until the table is another.
+    let holds = "faults: [{ do: unavailable, operations: [BatchWriteItem, PutItem], after: 3 }]";
+    let case = Case::storm(&source.url(), holds);
+    let mut child = case.start(&[]);
+    let mut is_over = false;
+    let is_held = comes(PATIENCE, || {
+        is_over = child.try_wait().unwrap().is_some();
+        let counts = case.storms().counts();
+        let written = counts.requests.get("BatchWriteItem");
+        let written = written.map_or(0, |requests| requests.answered);
+        is_over || (written == 3 && counts.faults.contains_key("unavailable"))
+    });
+    assert!(is_held && !is_over, "{:?}", ran(child));
+    // The other load reads no row, so it has no batch that would wait.
+    let empty = Database::new(&script("sqlite")).await;
+    let tables = "addresses, orders, order_lines, events, docs, sessions, customers";
+    for table in tables.split(", ") {
+        empty.run(&format!("DELETE FROM {table}")).await;
+    }
+    let mapping = empty.folder().join("app.yaml");
+    std::fs::write(&mapping, MAPPING).unwrap();
+    let mapping = mapping.display().to_string();
+    let other = run(&mut command(&[
+        "migrate",
+        &mapping,
+        "--source",
+        &empty.url(),
+        "--target",
+        "dynamodb",
+        "--endpoint-url",
+        &case.storms().url(),
+        "--replace",
+        "--yes",
+    ]));
+    other.exits(0).says("deleted the table");
+    case.set("");
+    let words = ["deleted and created again", "--fresh"];
+    let told = says(ran(child), 1, &words).json();
+    assert_eq!(told["outcome"]["code"], "table");
+    assert_eq!(total(&told, "written"), 0);
+    assert!(total(&told, "unwritten") > 0);
+    // What was written before is gone.
+    assert!(case.contents().await.len() < reference.left.items.len());
     says(case.migrate(&[]), 1, &["created again", "--fresh"]);
     let anew = ["--fresh", "--replace", "--yes"];
     case.migrate(&anew).exits(3);
