@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName, SetExpr, Statement,
-    TableFactor, TableObject, TableWithJoins,
+    Assignment, AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName, SetExpr,
+    Statement, TableFactor, TableObject, TableWithJoins,
 };
 
 use super::condition::{Condition, conditions};
@@ -38,7 +38,7 @@ pub struct WriteStatement {
     pub rows: Option<u64>,
     /// Whether an INSERT computes a number from the greatest one: `max(no) + 1`.
     pub numbers: bool,
-    /// The columns that an UPDATE sets.
+    /// The columns that an UPDATE sets, but for `a = a`.
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
     pub from_itself: Vec<String>,
@@ -82,15 +82,11 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             },
             Statement::Update(update) => {
                 let assignments = update.assignments.iter();
-                let set = assignments.filter_map(|one| match &one.target {
-                    AssignmentTarget::ColumnName(name) => {
-                        Some((names(name, Some(dbms))?.pop()?, &one.value))
-                    }
-                    AssignmentTarget::Tuple(_) => None,
-                });
-                let set: Vec<(Name, &Expr)> = set.collect();
+                let set = assignments.flat_map(|one| assigned(one, &sql));
+                let set: Vec<(Name, Option<&Expr>)> = set.collect();
                 let own = set.iter().filter(|(name, value)| {
-                    let mut columns = Expression::of(*value, &sql).columns.into_iter();
+                    let of = value.map(|value| Expression::of(value, &sql));
+                    let mut columns = of.iter().flat_map(|of| &of.columns);
                     columns.any(|column| column.name.is(&name.text))
                 });
                 from_itself = own.map(|(name, _)| name.text.clone()).collect();
@@ -136,6 +132,32 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         })
     })
     .flatten()
+}
+
+/// The columns that an assignment sets, each with its value; without one if a query or a function gives the values of several.
+fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s Expr>)> {
+    let value = &assignment.value;
+    let pairs: Vec<(&ObjectName, Option<&Expr>)> = match (&assignment.target, value) {
+        (AssignmentTarget::ColumnName(column), _) => vec![(column, Some(value))],
+        (AssignmentTarget::Tuple(columns), Expr::Tuple(values))
+            if columns.len() == values.len() =>
+        {
+            columns.iter().zip(values.iter().map(Some)).collect()
+        }
+        (AssignmentTarget::Tuple(columns), _) => {
+            let value = Some(value).filter(|_| columns.len() == 1);
+            columns.iter().map(|column| (column, value)).collect()
+        }
+    };
+    let named = pairs
+        .into_iter()
+        .filter_map(|(column, value)| Some((names(column, sql.dbms())?.pop()?, value)));
+    let changed = named.filter(|(name, value)| {
+        let value = value.map(|value| Operand::of(value, sql));
+        let itself = value.as_ref().and_then(Operand::column);
+        itself.is_none_or(|column| column.owner.is_some() || !column.name.is(&name.text))
+    });
+    changed.collect()
 }
 
 /// The values that an INSERT of one row says beside parameters.
@@ -276,6 +298,19 @@ mod tests {
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);
+        for (set, columns) in [
+            ("(a, b) = (b + 1, b + 1), c = 2", "a b c, from itself b"),
+            ("(a, b) = (SELECT a, b FROM s)", "a b, from itself "),
+            ("(a) = (a + 1)", "a, from itself a"),
+            ("a = a, (b, c) = (b, a)", "c, from itself "),
+            ("a = s.a", "a, from itself a"),
+        ] {
+            let sql = format!("UPDATE t SET {set} WHERE id = :id");
+            let read = write_statement(&sql, Dbms::Postgres).unwrap();
+            let own = read.from_itself.join(" ");
+            let found = format!("{}, from itself {own}", read.columns.join(" "));
+            assert_eq!(found, columns, "{set}");
+        }
         let numbers = |sql: &str| write_statement(sql, Dbms::Sqlite).unwrap().numbers;
         for sql in [
             "INSERT INTO t (no) VALUES ((SELECT coalesce(max(no), 0) + 1 FROM t))",

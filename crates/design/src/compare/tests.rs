@@ -430,6 +430,15 @@ fn an_embedded_child_is_in_one_item() {
 }
 
 #[test]
+fn a_row_of_columns_that_is_set_changes_its_copies() {
+    let item = "    join: { z: zone_id }\n    attributes: { zone: \"{z.name}\" }";
+    for values in ["(:n, :s)", "(SELECT name, :s FROM regions WHERE id = :r)"] {
+        let update = format!("UPDATE zones SET (name, status) = {values} WHERE id = :id");
+        assert_near(units_of(item, &update), 100.0);
+    }
+}
+
+#[test]
 fn an_item_comes_or_goes_by_its_where() {
     let by_parent = "    where: \"z.status = 'in'\"
     join: { z: zone_id }
