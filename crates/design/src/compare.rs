@@ -758,7 +758,7 @@ impl<'d> Priced<'d> {
         items.fold(0.0, |sum, units| sum + units)
     }
 
-    /// Whether a key finds the items of other rows that a write changes, by the references to the row.
+    /// Whether a key finds the items of other rows that a write changes, by the references to the row or by its own columns.
     fn copies_have_key(&self, row: &RowWrite<'_>) -> bool {
         self.model.item_types.iter().all(|item| {
             let Some(scan) = self.scan(item) else {
@@ -776,12 +776,12 @@ impl<'d> Priced<'d> {
 
     /// Whether keys find the items whose rows lead to a joined parent, and the rows of the parents between.
     fn has_way_back(&self, item: &ItemType, scan: &Scan, join: usize) -> bool {
-        let is_found = |item: &ItemType, scan: &Scan, columns: &[String]| {
+        let is_found = |item: &ItemType, scan: &Scan, columns: &[String], parent| {
             let few = self
                 .table_of(&scan.from)
                 .is_some_and(|table| rows(table) <= SHORT);
             let mut indexes = self.model.table.all_indexes();
-            let is_said = |key: &str| finds(item, scan, key, columns, few);
+            let is_said = |key: &str| finds(item, scan, key, (columns, parent), few);
             is_said(&self.model.table.partition.name)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
         };
@@ -794,14 +794,18 @@ impl<'d> Priced<'d> {
             .find_map(|one| one.join)
             .filter(|before| *before < join)
         else {
-            return is_found(item, scan, &ours);
+            return is_found(item, scan, &ours, Some(join));
         };
+        // A key may be made of the parent's own columns.
+        if is_found(item, scan, &[], Some(join)) {
+            return true;
+        }
         let between = scan.joins.get(before).map(|join| &join.table);
         let mut others = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
             (scan.from.table() == between).then_some((item, scan))
         });
-        others.any(|(item, scan)| is_found(item, scan, &ours))
+        others.any(|(item, scan)| is_found(item, scan, &ours, None))
             && self.has_way_back(item, scan, before)
     }
 
@@ -879,7 +883,8 @@ impl<'d> Priced<'d> {
     fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
         let partition = &self.model.table.partition.name;
         let is_found = |item: &ItemType, scan: &Scan| {
-            let is_said = |key: &str| finds(item, scan, key, found_by, rows(table) <= SHORT);
+            let is_few = rows(table) <= SHORT;
+            let is_said = |key: &str| finds(item, scan, key, (found_by, None), is_few);
             let mut indexes = self.model.table.all_indexes();
             is_said(partition)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
@@ -1145,9 +1150,21 @@ fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
     }
 }
 
-/// Whether these columns of the item's own table give a partition key that all of its rows have. All shards are asked. Of a table
-/// with few rows, one that all rows share finds them too.
-fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String], has_few_rows: bool) -> bool {
+/// Whether a column of a scan is one of this joined parent.
+fn is_of_parent(scan: &Scan, column: usize, parent: Option<usize>) -> bool {
+    let column = scan.columns.get(column);
+    matches!(column, Some(ScanColumn::Column { join: Some(join), .. }) if Some(*join) == parent)
+}
+
+/// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key that all of its rows have.
+/// All shards are asked. Of a table with few rows, one that all rows share finds them too.
+fn finds(
+    item: &ItemType,
+    scan: &Scan,
+    key: &str,
+    (columns, parent): (&[String], Option<usize>),
+    has_few_rows: bool,
+) -> bool {
     let Some(node) = item.node(key) else {
         return false;
     };
@@ -1155,7 +1172,8 @@ fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String], has_few_ro
     node.visit(&mut |node| {
         is_found &= match node {
             AttributeNode::Template(template) => template.placeholders().all(|one| {
-                let is_said = is_said(scan, one.place.column, columns);
+                let column = one.place.column;
+                let is_said = is_said(scan, column, columns) || is_of_parent(scan, column, parent);
                 says_something |= is_said;
                 one.shards().is_some() || is_said
             }),

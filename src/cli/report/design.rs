@@ -110,7 +110,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
             let name = &write.name;
             match (write.has_key, write.copies_have_key) {
                 (false, _) => Some(name.clone()),
-                (true, false) => Some(format!("{name} (for copies)")),
+                (true, false) => Some(format!("{name} (for items of other rows)")),
                 (true, true) => None,
             }
         });

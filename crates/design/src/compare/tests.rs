@@ -466,7 +466,10 @@ fn copies_have_a_key_where_one_finds_the_items_by_the_reference() {
 access_patterns:
   parcel: {{ items: [PARCEL], key: {{ PK: \"{}\" }} }}
 ",
-            key.replace("{id}", "{i}").replace("{zone_id}", "{i}")
+            ["id", "zone_id", "z.name", "r.name"]
+                .iter()
+                .fold(key.to_owned(), |key, name| key
+                    .replace(&format!("{{{name}}}"), "{i}"))
         );
         priced(COPIED, &mapping, &format!("-- write (1/s)\n{sql};")).writes[0].copies_have_key
     };
@@ -484,6 +487,11 @@ access_patterns:
     let zones = "  ZONE: { from: zones, key: { PK: \"R#{region_id}\", SK: \"Z#{id}\" } }";
     assert!(has_key("Z#{zone_id}", zones, region));
     assert!(!has_key("P#{id}", zones, region));
+    // By the row's own columns.
+    assert!(has_key("Z#{z.name}", "", zone));
+    assert!(!has_key("Z#{z.name}", "", region));
+    assert!(has_key("R#{r.name}", "", region));
+    assert!(!has_key("R#{r.name}", "", zone));
 }
 
 #[test]
