@@ -315,10 +315,11 @@ impl<'d> Priced<'d> {
 
     /// The share of rows that make an item of this type: those that meet its `where`; of new ones with these values.
     fn made(&self, item: &ItemType, values: &Values) -> f64 {
-        let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
-        let share = self.model.condition(item).zip(table);
-        share.map_or(1.0, |(condition, table)| {
-            self.facts.met(condition, table, values)
+        let scan = self.scan(item);
+        let table = scan.and_then(|scan| self.table_of(&scan.from));
+        let share = self.model.condition(item).zip(scan.zip(table));
+        share.map_or(1.0, |(condition, (scan, table))| {
+            self.facts.met(condition, scan, table, values)
         })
     }
 
@@ -1007,7 +1008,7 @@ impl<'d> Priced<'d> {
             }
             let table = self.table_of(&scan.from);
             let met = conditions.iter().map(|condition| {
-                table.map_or(1.0, |table| self.facts.met(condition, table, values))
+                table.map_or(1.0, |table| self.facts.met(condition, scan, table, values))
             });
             let met: f64 = met.product();
             // What a condition asks for is counted by it.

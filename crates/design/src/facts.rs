@@ -1,15 +1,18 @@
 //! What is known of the data's size: from samples of the rows where there are any, else from the catalog's estimates. They
 //! price a design and prove nothing.
 
-use dynafold_format::{float, whole};
+use std::collections::BTreeSet;
+
+use dynafold_format::{float, joined, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
+use dynafold_relational::scan::Scan;
 use dynafold_sql::{Comparator, Constant, identifier};
 
-use crate::SHORT;
 use crate::ask::{Ask, Filter, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
 use crate::writes::Values;
+use crate::{SHORT, names_joined};
 
 /// Rows that a table is taken to have where the database does not say.
 const ROWS: f64 = 1_000.0;
@@ -220,43 +223,55 @@ impl Facts<'_> {
         }
     }
 
-    /// The share of rows that meet a condition in a mapping's words: of new ones with these values, as far as they say it.
-    pub(crate) fn met(&self, condition: &str, table: &Table, values: &Values) -> f64 {
-        if values.is_empty() {
-            return self.met_by(condition, table);
+    /// The share of a table's rows that meet a condition in a mapping's words: of new ones with these values, as far as they say it.
+    pub(crate) fn met(&self, condition: &str, scan: &Scan, table: &Table, values: &Values) -> f64 {
+        let counted = (table.name.clone(), condition.to_owned());
+        let counted = self.observed.conditions.get(&counted);
+        if let Some(share) = counted.filter(|_| values.is_empty()) {
+            return share.clamp(1.0 / rows(table), 1.0);
         }
-        let whens = self.whens(condition, table);
-        if whens.iter().all(|when| when.takes(values).is_none()) {
-            return self.met_by(condition, table);
+        let whens = self.whens(condition, scan, table);
+        let is_said = whens.iter().any(|when| when.takes(values).is_some());
+        match counted.filter(|_| !is_said) {
+            Some(share) => share.clamp(1.0 / rows(table), 1.0),
+            None if whens.is_empty() => SOME,
+            None => {
+                let each = whens.iter().map(|when| self.inserted(when, table, values));
+                each.product()
+            }
         }
-        let each = whens.iter().map(|when| self.inserted(when, table, values));
-        each.product()
     }
 
-    /// What a condition in a mapping's words asks.
-    fn whens(&self, condition: &str, table: &Table) -> Vec<When> {
+    /// What a condition in a mapping's words asks of a table's rows and of the parents that their scan joins.
+    pub(crate) fn whens(&self, condition: &str, scan: &Scan, table: &Table) -> Vec<When> {
         let name = |name: &str| identifier(name, self.catalog.dbms);
-        let key = table.row_key().first().map_or_else(String::new, |key| {
-            format!(" AND {}.{} = :key", name(&table.name.name), name(key))
-        });
         let from = name(&table.name.name);
-        let sql = format!("SELECT * FROM {from} WHERE ({condition}){key}");
+        let mut needed = BTreeSet::new();
+        for (at, join) in scan.joins.iter().enumerate().rev() {
+            if needed.contains(&at) || names_joined(condition, join, Some(table), self.catalog) {
+                needed.insert(at);
+                needed.extend(join.on.iter().filter_map(|one| one.join));
+            }
+        }
+        let joins = needed.into_iter().filter_map(|at| scan.joins.get(at));
+        let joins = joins.map(|join| {
+            let alias = name(&join.alias);
+            let on = join.on.iter().map(|one| {
+                let before = one.join.and_then(|at| scan.joins.get(at));
+                let ours = before.map_or_else(|| from.clone(), |before| name(&before.alias));
+                format!("{alias}.{} = {ours}.{}", name(&one.theirs), name(&one.ours))
+            });
+            let on = joined(on, " AND ");
+            format!(" JOIN {} AS {alias} ON {on}", name(&join.table.name))
+        });
+        let joins: String = joins.collect();
+        let key = table.row_key().first().map_or_else(String::new, |key| {
+            format!(" AND {from}.{} = :key", name(key))
+        });
+        let sql = format!("SELECT {from}.* FROM {from}{joins} WHERE ({condition}){key}");
         let asks = ask(&sql, self.catalog, self.observed).unwrap_or_default();
         let whens = asks.last().into_iter().flat_map(Ask::conditions);
         whens.cloned().collect()
-    }
-
-    /// The share of rows that meet a condition in a mapping's words.
-    fn met_by(&self, condition: &str, table: &Table) -> f64 {
-        let counted = (table.name.clone(), condition.to_owned());
-        if let Some(share) = self.observed.conditions.get(&counted) {
-            return share.clamp(1.0 / rows(table), 1.0);
-        }
-        let whens = self.whens(condition, table);
-        if whens.is_empty() {
-            return SOME;
-        }
-        whens.iter().map(|when| self.share(when, table)).product()
     }
 
     /// The share of rows that meet a condition without parameters.

@@ -46,7 +46,7 @@ use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{
     Catalog, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
 };
-use dynafold_relational::scan::{Scan, ScanColumn};
+use dynafold_relational::scan::{Join, ScanColumn};
 use dynafold_sql::{
     Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
 };
@@ -149,31 +149,44 @@ pub fn conditions(
 
 /// Those that decide who is in an index of a mapping.
 pub fn conditions_of(model: &Model, catalog: &Catalog) -> BTreeSet<(TableName, String)> {
+    let observed = &Observed::default();
+    let facts = Facts { catalog, observed };
     let found = model.scans().into_iter().flat_map(|scan| {
         let flags = scan.columns.iter().filter_map(|column| match column {
             ScanColumn::Flag(condition) => Some(condition),
             _ => None,
         });
         let all = flags.chain(&scan.conditions);
-        let own =
-            all.filter(|condition| is_simple(condition) && !names_parent(condition, scan, catalog));
-        own.filter_map(|condition| Some((scan.from.table()?.clone(), condition.clone())))
+        let simple = all.filter(|condition| is_simple(condition));
+        simple.flat_map(move |condition| {
+            let table = scan.from.table().and_then(|name| catalog.table(name));
+            let is_own = |join: &Join| !names_joined(condition, join, table, catalog);
+            let found: Vec<(TableName, String)> = match (scan.from.table(), table) {
+                (Some(name), _) if scan.joins.iter().all(is_own) => {
+                    vec![(name.clone(), condition.clone())]
+                }
+                (_, Some(table)) => {
+                    let whens = facts.whens(condition, scan, table);
+                    let counted = whens.iter().map(|when| when.counted(table, catalog.dbms));
+                    counted.flatten().collect()
+                }
+                _ => Vec::new(),
+            };
+            found
+        })
     });
     found.collect()
 }
 
-/// Whether a condition may name a parent of the rows, so that it is no condition of their table alone.
-fn names_parent(condition: &str, scan: &Scan, catalog: &Catalog) -> bool {
-    let own = scan.from.table().and_then(|name| catalog.table(name));
-    scan.joins.iter().any(|join| {
-        let parent = catalog.table(&join.table);
-        let mut columns = parent.into_iter().flat_map(|parent| &parent.columns);
-        has_word(condition, &join.alias)
-            || columns.any(|column| {
-                own.is_none_or(|own| own.column(&column.name).is_none())
-                    && has_word(condition, &column.name)
-            })
-    })
+/// Whether a condition may name a joined parent of the rows, so that it is no condition of their table alone.
+fn names_joined(condition: &str, join: &Join, own: Option<&Table>, catalog: &Catalog) -> bool {
+    let parent = catalog.table(&join.table);
+    let mut columns = parent.into_iter().flat_map(|parent| &parent.columns);
+    has_word(condition, &join.alias)
+        || columns.any(|column| {
+            own.is_none_or(|own| own.column(&column.name).is_none())
+                && has_word(condition, &column.name)
+        })
 }
 
 /// Whether a condition does not look at other tables, which takes long to count.

@@ -5,7 +5,7 @@ use dynafold_mapping::Described;
 
 use super::{PricedMapping, PricedRequest, price};
 use crate::traps::tests::schema;
-use crate::{modelled, workload};
+use crate::{conditions_of, modelled, workload};
 
 /// A table and two indexes; behind them stand item types and access patterns.
 const TABLE: &str = "dynafold: 1
@@ -19,9 +19,30 @@ table:
 
 /// The price of a mapping of tables as [`schema`] reads them.
 fn priced(tables: &str, mapping: &str, sql: &str) -> PricedMapping {
-    let (catalog, limits) = schema(tables);
+    priced_with(tables, mapping, sql, &[])
+}
+
+/// The same where these conditions decide who is in its indexes, each counted with the share of a table's rows that meet it.
+fn priced_with(
+    tables: &str,
+    mapping: &str,
+    sql: &str,
+    counted: &[(&str, &str, f64)],
+) -> PricedMapping {
+    let (catalog, mut limits) = schema(tables);
     let text = format!("{TABLE}{mapping}");
     let (model, ..) = modelled(&text, &|_| None, &catalog, &Described::new()).unwrap();
+    for (table, condition, share) in counted {
+        let place = (
+            catalog.find(table).unwrap().name.clone(),
+            (*condition).to_owned(),
+        );
+        assert!(
+            conditions_of(&model, &catalog).contains(&place),
+            "{place:?}"
+        );
+        limits.observed.conditions.insert(place, *share);
+    }
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();
     price("", &catalog, &model, &statements, &prices, &limits.observed)
@@ -384,6 +405,31 @@ fn what_a_condition_on_another_row_decides_is_written_with_that_row() {
     attributes: { is_open: { $value: \"y\", $when: \"z.status = 'open'\" } }";
     let update = "UPDATE zones SET status = :s WHERE id = :id";
     assert_near(units_of(item, update), 100.0);
+}
+
+#[test]
+fn a_condition_on_a_parent_is_counted_over_the_parents() {
+    let of = |when: &str, counted: &[(&str, &str, f64)]| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"P#{{id}}\", SK: P }}
+    join: {{ z: zone_id, r: z.region_id }}
+    attributes: {{ GSI2PK: {{ $value: \"Z#{{zone_id}}\", $when: \"{when}\" }} }}
+access_patterns:
+  parcel: {{ items: [PARCEL], key: {{ PK: \"P#{{id}}\", SK: P }} }}
+"
+        );
+        let sql = "-- add (1/s)\nINSERT INTO parcels (id, zone_id) VALUES (:i, :z);";
+        write(&priced_with(COPIED, &mapping, sql, counted))
+    };
+    let of_zone = ("zones", "zones.status = 'open'", 0.3);
+    assert_near(of("z.status = 'open'", &[]), 1.5);
+    assert_near(of("z.status = 'open'", &[of_zone]), 1.3);
+    let own = ("parcels", "parcels.state = 'in'", 0.5);
+    let both = "z.status = 'open' AND parcels.state = 'in'";
+    assert_near(of(both, &[of_zone, own]), 1.15);
 }
 
 #[test]
