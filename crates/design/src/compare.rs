@@ -22,14 +22,14 @@ use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::facts::{Facts, cascading, leads_to, rows};
+use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
-use crate::writes::Values;
-use crate::{SHORT, inserted_values, is_simple, rows_written};
+use crate::writes::{SaidValues, Values};
+use crate::{SHORT, is_simple, rows_written, said_values};
 use held::{Held, Rows, Way};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
@@ -142,12 +142,12 @@ pub fn price<S: Borrow<Statement>>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
                 let rows = rows_written(&write, table);
-                let values = inserted_values(&write, table, catalog.dbms);
+                let said = said_values(&write, table, catalog.dbms);
                 let row = RowWrite {
                     table,
                     kind: write.kind,
                     columns: &write.columns,
-                    values: &values,
+                    said: &said,
                 };
                 let of_copies = rows * priced.copies(&row);
                 let mut units = of_copies + rows * priced.own(&row);
@@ -223,8 +223,7 @@ struct RowWrite<'w> {
     kind: WriteKind,
     /// The columns that an UPDATE sets; none where they are not known.
     columns: &'w [String],
-    /// The values that an INSERT gives.
-    values: &'w Values,
+    said: &'w SaidValues,
 }
 
 impl RowWrite<'_> {
@@ -313,13 +312,13 @@ impl<'d> Priced<'d> {
         counted.unwrap_or(1_000.0) * self.made(item, &Values::new())
     }
 
-    /// The share of rows that make an item of this type: those that meet its `where`; of new ones with these values.
+    /// The share of rows with these values that make an item of this type: those that meet its `where`.
     fn made(&self, item: &ItemType, values: &Values) -> f64 {
         let scan = self.scan(item);
         let table = scan.and_then(|scan| self.table_of(&scan.from));
         let share = self.model.condition(item).zip(scan.zip(table));
         share.map_or(1.0, |(condition, (scan, table))| {
-            self.facts.met(condition, scan, table, values)
+            self.facts.met(condition, scan, table, values).of_all()
         })
     }
 
@@ -684,7 +683,7 @@ impl<'d> Priced<'d> {
                     table: child,
                     kind: WriteKind::Update,
                     columns: &key.columns,
-                    values: &Values::new(),
+                    said: &SaidValues::default(),
                 };
                 self.own(&row) + self.copies(&row)
             });
@@ -699,7 +698,7 @@ impl<'d> Priced<'d> {
             table,
             kind: WriteKind::Delete,
             columns: &[],
-            values: &Values::new(),
+            said: &SaidValues::default(),
         };
         self.own(&row) + self.copies(&row)
     }
@@ -722,19 +721,30 @@ impl<'d> Priced<'d> {
             };
             let touched = |node: &AttributeNode| self.is_any(node, scan, &changes);
             let is_inside = || item.attributes.iter().any(|(_, node)| touched(node));
-            let (times, is_new) = match (&figures, row.kind) {
-                (Some(figures), kind) => (figures.times(kind, row.columns), false),
+            let (before, after) = (&row.said.before, &row.said.after);
+            let (times, new) = match (&figures, row.kind) {
+                (Some(figures), kind) => (figures.times(kind, row.columns), None),
                 (None, _) if own.is_none() => return None,
-                (None, WriteKind::Insert | WriteKind::Delete) => {
-                    (self.made(item, row.values), true)
+                (None, WriteKind::Insert) => (self.made(item, after), Some(after)),
+                (None, WriteKind::Delete) => (self.made(item, before), Some(before)),
+                (None, WriteKind::Update) => {
+                    let (was, is) = (self.made(item, before), self.made(item, after));
+                    if was == 0.0 && is == 0.0 {
+                        return None;
+                    }
+                    // Of an update that its `where` asks for, the item comes or goes.
+                    if self.decides(row, item) && was.min(is) < 1.0 {
+                        (1.0, Some(if is < was { before } else { after }))
+                    } else if row.columns.is_empty() || is_inside() {
+                        // Of an update whose columns are not known, the item itself is written.
+                        (1.0, None)
+                    } else {
+                        return None;
+                    }
                 }
-                // Of an update that its `where` asks for, the item comes or goes.
-                (None, WriteKind::Update) if self.decides(row, item) => (1.0, true),
-                // Of an update whose columns are not known, the item itself is written.
-                (None, WriteKind::Update) if row.columns.is_empty() || is_inside() => (1.0, false),
-                (None, WriteKind::Update) => return None,
             };
-            Some(times * self.put(item, scan, is_new.then_some(row.values), &touched))
+            let of_row = figures.is_none().then_some(row);
+            Some(times * self.put(item, scan, new, of_row, &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -753,7 +763,7 @@ impl<'d> Priced<'d> {
             // By its `where` an item comes or goes with all its entries.
             let (none, comes) = (Values::new(), !by_where.is_empty());
             all.extend(by_where);
-            let units = || self.put(item, scan, comes.then_some(&none), &touched);
+            let units = || self.put(item, scan, comes.then_some(&none), None, &touched);
             (!all.is_empty()).then(|| all.values().sum::<f64>() * units())
         });
         items.fold(0.0, |sum, units| sum + units)
@@ -926,39 +936,53 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Write units of an item in the table and its indexes: a new one, or one of which some attributes change.
+    /// Write units of an item in the table and its indexes: a new one, or one of which some attributes change by a write of its row, or of
+    /// another one.
     fn put(
         &self,
         item: &ItemType,
         scan: &Scan,
         new: Option<&Values>,
+        row: Option<&RowWrite<'_>>,
         touched: &dyn Fn(&AttributeNode) -> bool,
     ) -> f64 {
         let is_new = new.is_some();
-        let none = Values::new();
+        let nothing = SaidValues::default();
+        let (said, columns) = row.map_or((&nothing, &[][..]), |row| (row.said, row.columns));
         let changes = |name: &str| item.node(name).is_some_and(touched);
+        // Without what a condition says.
+        let is_set = |name: &str| {
+            let mut places = item.node(name).into_iter().flat_map(AttributeNode::places);
+            places.any(|place| is_said(scan, place.column, columns))
+        };
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
-        let values = new.unwrap_or(&none);
+        let values = new.unwrap_or(&nothing.after);
         let each = write_units(self.new_bytes(item, None, values));
         let mut sum = if moves { 2.0 * each } else { each };
-        for (index, share) in self.entries(item, scan, values) {
+        let before = self.entries(item, scan, new.unwrap_or(&said.before));
+        let after = self.entries(item, scan, new.unwrap_or(&said.after));
+        for ((index, before), (_, after)) in before.into_iter().zip(after) {
             let own = write_units(self.new_bytes(item, Some(index), values));
             let mut held = item
                 .attributes
                 .iter()
                 .filter(|(name, _)| self.holds(Some(index), name));
-            sum += if is_new {
-                own * share
-            } else if moves {
-                2.0 * own * share
-            } else if index.key().any(|key| changes(&key.name)) {
-                2.0 * own * share.max(0.5)
-            } else if held.any(|(_, node)| touched(node)) {
-                own * share
+            let stays = if index.key().any(|key| is_set(&key.name)) {
+                2.0
             } else {
-                0.0
+                f64::from(u8::from(held.any(|(_, node)| touched(node))))
             };
+            sum += own
+                * if is_new {
+                    after.of_all()
+                } else if moves {
+                    before.of_all() + after.of_all()
+                } else if index.key().any(|key| changes(&key.name)) {
+                    entries_changed(before, after, stays)
+                } else {
+                    before.of_all() * stays
+                };
         }
         sum
     }
@@ -986,8 +1010,8 @@ impl<'d> Priced<'d> {
         }
     }
 
-    /// The indexes that an item type stands in, each with the share of its items that do: of new ones by the values that are said.
-    fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, f64)> {
+    /// The indexes that an item type stands in, each with how many of its items do whose rows have these values.
+    fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, Met)> {
         let indexes = self.model.table.indexes.iter().filter_map(|index| {
             // Keys of one condition are there together.
             let mut conditions = BTreeSet::new();
@@ -1008,9 +1032,10 @@ impl<'d> Priced<'d> {
             }
             let table = self.table_of(&scan.from);
             let met = conditions.iter().map(|condition| {
-                table.map_or(1.0, |table| self.facts.met(condition, scan, table, values))
+                table.map_or(Met::ALL, |table| {
+                    self.facts.met(condition, scan, table, values)
+                })
             });
-            let met: f64 = met.product();
             // What a condition asks for is counted by it.
             let is_asked = |one: &Placeholder| {
                 let mut conditions = conditions.iter();
@@ -1019,7 +1044,7 @@ impl<'d> Priced<'d> {
             };
             let present = needed.into_values().filter(|one| !is_asked(one));
             let present = present.map(|one| self.present(one, scan, values));
-            Some((index, met * present.product::<f64>()))
+            Some((index, met.chain(present).fold(Met::ALL, Met::and)))
         });
         indexes.collect()
     }
@@ -1037,15 +1062,17 @@ impl<'d> Priced<'d> {
         Some((table, table.column(name)?))
     }
 
-    /// The share of rows in which a value is not NULL, of new ones with these values of their own table.
-    fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> f64 {
+    /// In how many rows a value is not NULL whose own table has these values.
+    fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> Met {
         let own = column_name(scan, value).filter(|_| is_own(value, scan));
         match own.and_then(|name| values.get(name)) {
-            Some(Constant::Null) => 0.0,
-            Some(_) => 1.0,
+            Some(Constant::Null) => Met::said(false),
+            Some(_) => Met::ALL,
             None => {
                 let column = self.column(value, scan);
-                column.map_or(1.0, |(table, column)| self.facts.present(table, column))
+                column.map_or(Met::ALL, |(table, column)| {
+                    Met::share(self.facts.present(table, column))
+                })
             }
         }
     }
@@ -1065,7 +1092,7 @@ impl<'d> Priced<'d> {
             let own = self.bytes(item, None) + 100.0;
             let entries = self.entries(item, scan, &Values::new()).into_iter();
             let entries =
-                entries.map(|(index, share)| (self.bytes(item, Some(index)) + 100.0) * share);
+                entries.map(|(index, met)| (self.bytes(item, Some(index)) + 100.0) * met.of_all());
             Some(self.items(item) * (own + entries.sum::<f64>()))
         });
         items.sum()

@@ -21,6 +21,64 @@ const SOME: f64 = 0.1;
 /// Bytes of the keys and the type of an item, about.
 const KEYS: f64 = 60.0;
 
+/// How many of some rows meet conditions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Met {
+    /// The share of them that meets the conditions of which a statement says nothing.
+    unsaid: f64,
+    /// Whether they meet those of which it says something.
+    said: Option<bool>,
+}
+
+impl Met {
+    /// Without any condition.
+    pub(crate) const ALL: Self = Self::share(1.0);
+
+    pub(crate) const fn share(unsaid: f64) -> Self {
+        Self { unsaid, said: None }
+    }
+
+    pub(crate) const fn said(is_met: bool) -> Self {
+        Self {
+            unsaid: 1.0,
+            said: Some(is_met),
+        }
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        let said = match (self.said, other.said) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        };
+        Self {
+            unsaid: self.unsaid * other.unsaid,
+            said,
+        }
+    }
+
+    /// The share of them that meets all.
+    pub(crate) fn of_all(self) -> f64 {
+        if self.said == Some(false) {
+            0.0
+        } else {
+            self.unsaid
+        }
+    }
+}
+
+/// About how many entries of an index an UPDATE writes that sets a column of its key or of its condition, by the rows that are in
+/// the index before and after it. `stays`: those of an entry that stays, two if its key changes.
+pub(crate) fn entries_changed(before: Met, after: Met, stays: f64) -> f64 {
+    let (was, is) = (before.of_all(), after.of_all());
+    match (before.said, after.said) {
+        // The old entry, the new one or both.
+        (None, None) => 2.0 * was.max(0.5),
+        // The row did not have the value that it sets.
+        (None, Some(_)) if stays < 2.0 => after.unsaid,
+        _ => was * (1.0 - is) + (1.0 - was) * is + was * is * stays,
+    }
+}
+
 /// The catalog with what was counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts<'d> {
@@ -208,38 +266,41 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether a new row with these values meets a condition: 1 or 0; where they do not say it, the share of rows that do.
+    /// The share of rows with these values that meet a condition: 1 or 0, or that of all rows where they do not say it.
     pub(crate) fn inserted(&self, when: &When, table: &Table, values: &Values) -> f64 {
-        when.takes(values)
-            .unwrap_or_else(|| self.share(when, table))
+        self.met_by(when, table, values).of_all()
     }
 
-    /// The share of new rows with these values in which a column is not NULL.
-    pub(crate) fn given(&self, path: &Path, table: &Table, values: &Values) -> f64 {
+    /// How many rows with these values meet a condition.
+    pub(crate) fn met_by(&self, when: &When, table: &Table, values: &Values) -> Met {
+        let said = when.takes(values);
+        said.map_or_else(|| Met::share(self.share(when, table)), Met::said)
+    }
+
+    /// In how many rows with these values a column is not NULL.
+    pub(crate) fn given(&self, path: &Path, table: &Table, values: &Values) -> Met {
         match values.get(&path.column).filter(|_| path.steps.is_empty()) {
-            Some(Constant::Null) => 0.0,
-            Some(_) => 1.0,
-            None => self.leads(path, table),
+            Some(Constant::Null) => Met::said(false),
+            Some(_) => Met::ALL,
+            None => Met::share(self.leads(path, table)),
         }
     }
 
-    /// The share of a table's rows that meet a condition in a mapping's words: of new ones with these values, as far as they say it.
-    pub(crate) fn met(&self, condition: &str, scan: &Scan, table: &Table, values: &Values) -> f64 {
+    /// How many of a table's rows with these values meet a condition in a mapping's words.
+    pub(crate) fn met(&self, condition: &str, scan: &Scan, table: &Table, values: &Values) -> Met {
         let counted = (table.name.clone(), condition.to_owned());
         let counted = self.observed.conditions.get(&counted);
-        if let Some(share) = counted.filter(|_| values.is_empty()) {
-            return share.clamp(1.0 / rows(table), 1.0);
+        let counted = counted.map(|share| Met::share(share.clamp(1.0 / rows(table), 1.0)));
+        if let Some(counted) = counted.filter(|_| values.is_empty()) {
+            return counted;
         }
         let whens = self.whens(condition, scan, table);
-        let is_said = whens.iter().any(|when| when.takes(values).is_some());
-        match counted.filter(|_| !is_said) {
-            Some(share) => share.clamp(1.0 / rows(table), 1.0),
-            None if whens.is_empty() => SOME,
-            None => {
-                let each = whens.iter().map(|when| self.inserted(when, table, values));
-                each.product()
-            }
+        if whens.is_empty() {
+            return counted.unwrap_or(Met::share(SOME));
         }
+        let each = whens.iter().map(|when| self.met_by(when, table, values));
+        let all = each.fold(Met::ALL, Met::and);
+        counted.filter(|_| all.said.is_none()).unwrap_or(all)
     }
 
     /// What a condition in a mapping's words asks of a table's rows and of the parents that their scan joins.

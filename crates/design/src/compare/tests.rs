@@ -305,6 +305,67 @@ access_patterns:
 }
 
 #[test]
+fn an_update_is_in_a_sparse_index_by_the_values_that_are_said() {
+    let tables = "events 1000: id, state text distinct=4 most=400, note text";
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI2PK: { $value: \"OPEN#{id}\", $when: \"state = 'open'\" } }
+access_patterns:
+  event: { items: [EVENT], key: { PK: \"E#{id}\", SK: A } }
+";
+    for (statement, units) in [
+        ("UPDATE events SET note = :n WHERE id = :i", 1.25),
+        (
+            "UPDATE events SET note = :n WHERE id = :i AND state = 'open'",
+            2.0,
+        ),
+        (
+            "UPDATE events SET note = :n WHERE id = :i AND state = 'late'",
+            1.0,
+        ),
+        (
+            "UPDATE events SET note = :n WHERE id = :i AND state IS NULL",
+            1.0,
+        ),
+        // Literals without a parameter are examples.
+        (
+            "UPDATE events SET note = 'n' WHERE id = 7 AND state = 'open'",
+            1.25,
+        ),
+        ("UPDATE events SET state = :s WHERE id = :i", 2.0),
+        ("UPDATE events SET state = 'open' WHERE id = :i", 2.0),
+        ("UPDATE events SET state = 'done' WHERE id = :i", 2.0),
+        (
+            "UPDATE events SET state = 'done' WHERE id = :i AND state = 'open'",
+            2.0,
+        ),
+        (
+            "UPDATE events SET state = 'open' WHERE id = :i AND state = 'late'",
+            2.0,
+        ),
+        (
+            "UPDATE events SET state = 'done' WHERE id = :i AND state = 'late'",
+            1.0,
+        ),
+        ("DELETE FROM events WHERE id = :i", 1.25),
+        ("DELETE FROM events WHERE id = :i AND state = 'open'", 2.0),
+        ("DELETE FROM events WHERE id = :i AND state = 'late'", 1.0),
+    ] {
+        let found = write(&priced(
+            tables,
+            mapping,
+            &format!("-- write (1/s)\n{statement};"),
+        ));
+        assert!(
+            (found - units).abs() < 0.01,
+            "{statement}: {found} for {units}"
+        );
+    }
+}
+
+#[test]
 fn a_limit_counts_each_item_of_a_row() {
     let tables = "docs 1000: id, owner distinct=100 most=30, at, body text longest=9000";
     let mapping = "items:
@@ -496,6 +557,16 @@ fn an_item_comes_or_goes_by_its_where() {
     let update = "UPDATE parcels SET zone_id = :z WHERE id = :id";
     assert_near(units_of(by_own, update), 1.0);
     assert_near(units_of("    columns: [state]", update), 0.0);
+    // As far as the statement says it.
+    let only = "    where: \"state = 'in'\"";
+    for (update, units) in [
+        ("SET zone_id = :z WHERE id = :id AND state = 'in'", 1.0),
+        ("SET zone_id = :z WHERE id = :id AND state = 'out'", 0.0),
+        ("SET state = 'out' WHERE id = :id AND state = 'in'", 1.0),
+        ("SET state = 'gone' WHERE id = :id AND state = 'out'", 0.0),
+    ] {
+        assert_near(units_of(only, &format!("UPDATE parcels {update}")), units);
+    }
 }
 
 #[test]
