@@ -17,12 +17,14 @@ use dynafold_mapping::model::{
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
-use dynafold_sql::{Constant, ReadTable, SqlQuery, WriteKind, table, write_statement};
+use dynafold_sql::{
+    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, table, write_statement,
+};
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows};
+use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
@@ -134,45 +136,20 @@ pub fn price<S: Borrow<Statement>>(
     let mut catalog = catalog.clone();
     add_references(&mut catalog, statements, observed);
     let catalog = &catalog;
-    let priced = Priced::new(Facts { catalog, observed }, model);
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let (mut asked, mut written) = (Vec::new(), Vec::new());
     for statement in statements {
         let statement: &Statement = statement.borrow();
-        let rate = statement.rate.unwrap_or(1.0);
-        if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
-            if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
-                let rows = rows_written(&write, table);
-                let said = said_values(&write, table, catalog.dbms);
-                let row = RowWrite {
-                    table,
-                    kind: write.kind,
-                    columns: &write.columns,
-                    said: &said,
-                };
-                let of_copies = rows * priced.copies(&row);
-                let mut units = of_copies + rows * priced.own(&row);
-                if write.kind == WriteKind::Delete {
-                    units += priced.cascaded(table, CASCADES);
-                }
-                let is_new = write.kind == WriteKind::Insert;
-                let searches =
-                    !is_new && priced.must_search(table, &write.columns, &write.found_by);
-                let has_key = !searches || priced.has_key(table, &write.columns, &write.found_by);
-                let reads = if searches && has_key { 0.5 } else { 0.0 };
-                let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
-                    + prices.reads(reads * rate * MONTH).unwrap_or_default();
-                let name = statement.name.clone();
-                writes.push(PricedWrite {
-                    name,
-                    units,
-                    usd_month,
-                    has_key,
-                    copies_have_key: priced.copies_have_key(&row),
-                    usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
-                });
-            }
-            continue;
+        match write_statement(&statement.sql, catalog.dbms) {
+            Some(write) => written.extend(Written::of(statement, write, catalog)),
+            None => asked.push(statement),
         }
+    }
+    let priced = Priced::new(Facts { catalog, observed }, model, &written);
+    let writes = written.iter().map(|one| priced.write(one, prices));
+    let mut writes: Vec<PricedWrite> = writes.collect();
+    let mut reads = Vec::new();
+    for statement in asked {
+        let rate = statement.rate.unwrap_or(1.0);
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
         let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
@@ -213,8 +190,45 @@ pub fn price<S: Borrow<Statement>>(
 struct Priced<'d> {
     facts: Facts<'d>,
     model: &'d Model,
+    written: &'d [Written<'d>],
     /// The tables that queries within conditions read, by the condition.
     read_by: BTreeMap<&'d str, Vec<&'d Table>>,
+}
+
+/// A statement that writes.
+struct Written<'w> {
+    name: &'w str,
+    /// How often it is sent a second.
+    rate: f64,
+    table: &'w Table,
+    /// The rows that it writes.
+    rows: f64,
+    write: WriteStatement,
+    said: SaidValues,
+}
+
+impl<'w> Written<'w> {
+    /// `None` if the schema does not have its table.
+    fn of(statement: &'w Statement, write: WriteStatement, catalog: &'w Catalog) -> Option<Self> {
+        let table = table(catalog, write.schema.as_ref(), &write.table)?;
+        Some(Self {
+            name: &statement.name,
+            rate: statement.rate.unwrap_or(1.0),
+            table,
+            rows: rows_written(&write, table),
+            said: said_values(&write, table, catalog.dbms),
+            write,
+        })
+    }
+
+    fn row(&self) -> RowWrite<'_> {
+        RowWrite {
+            table: self.table,
+            kind: self.write.kind,
+            columns: &self.write.columns,
+            said: &self.said,
+        }
+    }
 }
 
 /// A row that a statement writes.
@@ -242,7 +256,7 @@ impl RowWrite<'_> {
 }
 
 impl<'d> Priced<'d> {
-    fn new(facts: Facts<'d>, model: &'d Model) -> Self {
+    fn new(facts: Facts<'d>, model: &'d Model, written: &'d [Written<'d>]) -> Self {
         let catalog = facts.catalog;
         let scans = model.passes.iter().map(|pass| &pass.scan);
         let conditions = scans.flat_map(|scan| {
@@ -273,7 +287,40 @@ impl<'d> Priced<'d> {
         Self {
             facts,
             model,
+            written,
             read_by: read_by.collect(),
+        }
+    }
+
+    /// Prices a statement that writes.
+    fn write(&self, written: &Written<'_>, prices: &Prices) -> PricedWrite {
+        let Written {
+            name,
+            rate,
+            table,
+            rows,
+            write,
+            ..
+        } = written;
+        let row = written.row();
+        let of_copies = rows * self.copies(&row);
+        let mut units = of_copies + rows * self.own(&row);
+        if write.kind == WriteKind::Delete {
+            units += self.cascaded(table, CASCADES);
+        }
+        let is_new = write.kind == WriteKind::Insert;
+        let searches = !is_new && self.must_search(table, &write.columns, &write.found_by);
+        let has_key = !searches || self.has_key(table, &write.columns, &write.found_by);
+        let reads = if searches && has_key { 0.5 } else { 0.0 };
+        let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
+            + prices.reads(reads * rate * MONTH).unwrap_or_default();
+        PricedWrite {
+            name: (*name).to_owned(),
+            units,
+            usd_month,
+            has_key,
+            copies_have_key: self.copies_have_key(&row),
+            usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
         }
     }
 
@@ -979,12 +1026,36 @@ impl<'d> Priced<'d> {
                 } else if moves {
                     before.of_all() + after.of_all()
                 } else if index.key().any(|key| changes(&key.name)) {
-                    entries_changed(before, after, stays)
+                    entries_changed(before, after, stays, || self.taken_out(item, scan, index))
                 } else {
                     before.of_all() * stays
                 };
         }
         sum
+    }
+
+    /// The share of the updates without a known value that take an item out of an index.
+    fn taken_out(&self, item: &ItemType, scan: &Scan, index: &Index) -> f64 {
+        let own = self.table_of(&scan.from);
+        let writes = self.written.iter().filter(|one| {
+            let row = one.row();
+            let is_set = |held: &Held<'_>| {
+                held.copy.is_none() && held.table == Some(&row.table.name) && row.sets(held.column)
+            };
+            let mut keys = index.key().filter_map(|key| item.node(&key.name));
+            own.is_some_and(|own| own.name == row.table.name)
+                && (row.kind != WriteKind::Update
+                    || keys.any(|key| self.is_any(key, scan, &is_set)))
+        });
+        let writes = writes.map(|one| {
+            let met = [&one.said.before, &one.said.after].map(|values| {
+                let entries = self.entries(item, scan, values).into_iter();
+                let mut own = entries.filter(|(found, _)| found.name == index.name);
+                own.next().map_or(Met::ALL, |(_, met)| met)
+            });
+            (one.write.kind, one.rate * one.rows, met)
+        });
+        taken_out(writes)
     }
 
     /// About how many items of an item type a row decides by a query within a condition; `None` where no query reads it.
@@ -1071,7 +1142,7 @@ impl<'d> Priced<'d> {
             None => {
                 let column = self.column(value, scan);
                 column.map_or(Met::ALL, |(table, column)| {
-                    Met::share(self.facts.present(table, column))
+                    Met::present(self.facts.present(table, column))
                 })
             }
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use dynafold_format::{float, joined, whole};
 use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
 use dynafold_relational::scan::Scan;
-use dynafold_sql::{Comparator, Constant, identifier};
+use dynafold_sql::{Comparator, Constant, WriteKind, identifier};
 
 use crate::ask::{Ask, Filter, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
@@ -28,20 +28,35 @@ pub(crate) struct Met {
     unsaid: f64,
     /// Whether they meet those of which it says something.
     said: Option<bool>,
+    /// Whether that share was counted.
+    is_counted: bool,
 }
 
 impl Met {
     /// Without any condition.
-    pub(crate) const ALL: Self = Self::share(1.0);
+    pub(crate) const ALL: Self = Self {
+        unsaid: 1.0,
+        said: None,
+        is_counted: true,
+    };
 
-    pub(crate) const fn share(unsaid: f64) -> Self {
-        Self { unsaid, said: None }
+    const fn share(unsaid: f64, is_counted: bool) -> Self {
+        Self {
+            unsaid,
+            said: None,
+            is_counted,
+        }
+    }
+
+    /// The share in which a column is not NULL: rows that have it do not say how often it gets a value.
+    pub(crate) fn present(share: f64) -> Self {
+        Self::share(share, share >= 1.0)
     }
 
     pub(crate) const fn said(is_met: bool) -> Self {
         Self {
-            unsaid: 1.0,
             said: Some(is_met),
+            ..Self::ALL
         }
     }
 
@@ -53,6 +68,7 @@ impl Met {
         Self {
             unsaid: self.unsaid * other.unsaid,
             said,
+            is_counted: self.is_counted && other.is_counted,
         }
     }
 
@@ -67,15 +83,48 @@ impl Met {
 }
 
 /// About how many entries of an index an UPDATE writes that sets a column of its key or of its condition, by the rows that are in
-/// the index before and after it. `stays`: those of an entry that stays, two if its key changes.
-pub(crate) fn entries_changed(before: Met, after: Met, stays: f64) -> f64 {
+/// the index before and after it. `stays`: those of an entry that stays, two if its key changes. `taken_out`: what [`taken_out`] says.
+pub(crate) fn entries_changed(
+    before: Met,
+    after: Met,
+    stays: f64,
+    taken_out: impl FnOnce() -> f64,
+) -> f64 {
     let (was, is) = (before.of_all(), after.of_all());
+    let changed = was * (1.0 - is) + (1.0 - was) * is + was * is * stays;
     match (before.said, after.said) {
         // The old entry, the new one or both.
-        (None, None) => 2.0 * was.max(0.5),
+        (None, None) if !before.is_counted => 2.0 * was.max(0.5),
+        // Few rows are in it because each leaves it soon.
+        (None, None) if stays < 2.0 => changed.max(taken_out()),
         // The row did not have the value that it sets.
         (None, Some(_)) if stays < 2.0 => after.unsaid,
-        _ => was * (1.0 - is) + (1.0 - was) * is + was * is * stays,
+        _ => changed,
+    }
+}
+
+/// The share of the updates without a known value that take a row out of an index: as many as other statements bring there. Of each
+/// statement that decides about it: its rows a second, and the rows that are in the index before and after it.
+pub(crate) fn taken_out(writes: impl Iterator<Item = (WriteKind, f64, [Met; 2])>) -> f64 {
+    let (mut brought, mut updates) = (0.0, 0.0);
+    for (kind, rate, [before, after]) in writes {
+        brought += rate
+            * match (kind, before.said, after.said) {
+                (WriteKind::Insert, ..) => after.of_all(),
+                (WriteKind::Delete, ..) => -before.of_all(),
+                (WriteKind::Update, None, None) => {
+                    updates += rate;
+                    0.0
+                }
+                (WriteKind::Update, None, Some(false)) => -after.unsaid,
+                (WriteKind::Update, None, Some(true)) => after.unsaid,
+                (WriteKind::Update, ..) => after.of_all() - before.of_all(),
+            };
+    }
+    if updates > 0.0 {
+        (brought / updates).clamp(0.0, 1.0)
+    } else {
+        0.0
     }
 }
 
@@ -273,8 +322,9 @@ impl Facts<'_> {
 
     /// How many rows with these values meet a condition.
     pub(crate) fn met_by(&self, when: &When, table: &Table, values: &Values) -> Met {
+        let (share, is_counted) = self.counted_share(when, table);
         let said = when.takes(values);
-        said.map_or_else(|| Met::share(self.share(when, table)), Met::said)
+        said.map_or(Met::share(share, is_counted), Met::said)
     }
 
     /// In how many rows with these values a column is not NULL.
@@ -282,7 +332,7 @@ impl Facts<'_> {
         match values.get(&path.column).filter(|_| path.steps.is_empty()) {
             Some(Constant::Null) => Met::said(false),
             Some(_) => Met::ALL,
-            None => Met::share(self.leads(path, table)),
+            None => Met::present(self.leads(path, table)),
         }
     }
 
@@ -290,13 +340,13 @@ impl Facts<'_> {
     pub(crate) fn met(&self, condition: &str, scan: &Scan, table: &Table, values: &Values) -> Met {
         let counted = (table.name.clone(), condition.to_owned());
         let counted = self.observed.conditions.get(&counted);
-        let counted = counted.map(|share| Met::share(share.clamp(1.0 / rows(table), 1.0)));
+        let counted = counted.map(|share| Met::share(share.clamp(1.0 / rows(table), 1.0), true));
         if let Some(counted) = counted.filter(|_| values.is_empty()) {
             return counted;
         }
         let whens = self.whens(condition, scan, table);
         if whens.is_empty() {
-            return counted.unwrap_or(Met::share(SOME));
+            return counted.unwrap_or(Met::share(SOME, false));
         }
         let each = whens.iter().map(|when| self.met_by(when, table, values));
         let all = each.fold(Met::ALL, Met::and);
@@ -337,12 +387,18 @@ impl Facts<'_> {
 
     /// The share of rows that meet a condition without parameters.
     pub(crate) fn share(&self, when: &When, table: &Table) -> f64 {
+        self.counted_share(when, table).0
+    }
+
+    /// The same, and whether it was counted.
+    fn counted_share(&self, when: &When, table: &Table) -> (f64, bool) {
         let counted = when.counted(table, self.catalog.dbms);
         if let Some(share) = counted.and_then(|counted| self.observed.conditions.get(&counted)) {
-            return share.clamp(1.0 / rows(table), 1.0);
+            return (share.clamp(1.0 / rows(table), 1.0), true);
         }
         let filter = when.filter.as_ref();
-        filter.map_or(SOME, |filter| self.passing(filter, table))
+        let share = filter.map_or(SOME, |filter| self.passing(filter, table));
+        (share, false)
     }
 
     /// The share of rows that pass a filter.

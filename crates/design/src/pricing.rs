@@ -11,7 +11,7 @@ use crate::ask::Ask;
 use crate::choose::{
     INCONSISTENT, Placement, Problem, ReadOption, StructureCost, UNSERVED, UpdateCost,
 };
-use crate::facts::{Facts, Met, entries_changed};
+use crate::facts::{Facts, Met, entries_changed, taken_out};
 use crate::figures::Figures;
 use crate::pins::Pins;
 use crate::structure::{Part, Structure, is_allowed, own_part};
@@ -367,12 +367,26 @@ impl Pricing<'_> {
         match write.kind {
             WriteKind::Insert => after.of_all(),
             WriteKind::Delete => before.of_all(),
-            WriteKind::Update if sets_key(part, write) => entries_changed(before, after, 2.0),
             WriteKind::Update if is_moved(structure, part, write) => {
-                entries_changed(before, after, stays)
+                let stays = if sets_key(part, write) { 2.0 } else { stays };
+                entries_changed(before, after, stays, || self.taken_out(structure, part))
             }
             WriteKind::Update => stays * before.of_all(),
         }
+    }
+
+    /// The share of the updates without a known value that take a row out of an index.
+    fn taken_out(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        let writes = self.statements(part.table).filter(|write| {
+            write.kind != WriteKind::Update
+                || write.columns.iter().any(|one| decides(structure, one))
+        });
+        let writes = writes.map(|write| {
+            let met = [&write.said.before, &write.said.after];
+            let met = met.map(|values| self.met(structure, part, values));
+            (write.kind, write.rate, met)
+        });
+        taken_out(writes)
     }
 
     pub(crate) fn statements(&self, table: &Table) -> impl Iterator<Item = &Write> {
@@ -543,14 +557,17 @@ impl Pricing<'_> {
 
 /// Whether an update changes the key of an item's entry, or whether it has one.
 pub(crate) fn is_moved(structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> bool {
-    let decides = |column: &String| {
-        let named = |text: &str| {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            text.split(|c| !is_word(c)).any(|word| word == column)
-        };
-        structure.when.iter().any(|when| named(&when.said))
+    let mut columns = write.columns.iter();
+    sets_key(part, write) || columns.any(|column| decides(structure, column))
+}
+
+/// Whether a column decides which rows are in an index.
+fn decides(structure: &Structure<'_>, column: &str) -> bool {
+    let named = |text: &str| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        text.split(|c| !is_word(c)).any(|word| word == column)
     };
-    sets_key(part, write) || write.columns.iter().any(decides)
+    structure.when.iter().any(|when| named(&when.said))
 }
 
 /// Whether an update changes the key of an item's entry.

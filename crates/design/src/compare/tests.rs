@@ -366,6 +366,39 @@ access_patterns:
 }
 
 #[test]
+fn a_change_of_a_rare_state_is_counted_where_the_state_is() {
+    let tables = "events 1000: id, state text distinct=4 most=400, note text";
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI2PK: { $value: \"OPEN#{id}\", $when: \"state = 'open'\" } }
+access_patterns:
+  event: { items: [EVENT], key: { PK: \"E#{id}\", SK: A } }
+";
+    let of = |others: &str| {
+        let change = "-- a (1/s)\nUPDATE events SET state = :s WHERE id = :i;";
+        let counted = [("events", "state = 'open'", 0.01)];
+        write(&priced_with(
+            tables,
+            mapping,
+            &format!("{change}\n{others}"),
+            &counted,
+        ))
+    };
+    assert_near(of(""), 1.02);
+    // What others bring into the index, the update takes out of it.
+    let add = |rate: &str, state: &str| {
+        format!("-- b ({rate}/s)\nINSERT INTO events (id, state) VALUES (:i, '{state}');")
+    };
+    assert_near(of(&add("1", "open")), 2.0);
+    assert_near(of(&add("0.5", "open")), 1.5);
+    assert_near(of(&add("1", "done")), 1.02);
+    let finish = "-- c (1/s)\nUPDATE events SET state = 'done' WHERE id = :i AND state = 'open';";
+    assert_near(of(&format!("{}\n{finish}", add("1", "open"))), 1.02);
+}
+
+#[test]
 fn a_limit_counts_each_item_of_a_row() {
     let tables = "docs 1000: id, owner distinct=100 most=30, at, body text longest=9000";
     let mapping = "items:
