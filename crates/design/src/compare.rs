@@ -63,8 +63,10 @@ pub struct PricedMapping {
 pub struct PricedRead {
     /// The statement's name.
     pub name: String,
-    /// How an access pattern of that name serves it; `None` where the mapping has none.
+    /// How an access pattern of that name serves it; `None` where none does.
     pub served: Option<PricedRequest>,
+    /// Why none serves it.
+    pub why_not: Option<String>,
 }
 
 /// A statement that writes.
@@ -152,9 +154,16 @@ pub fn price<S: Borrow<Statement>>(
         let rate = statement.rate.unwrap_or(1.0);
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
-        let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
         let two = TwoRequests::of_model(model, (catalog, observed), statement);
-        let pattern = pattern.filter(|one| two.is_some() || !priced.lacks_rows(one, statement));
+        let why_not = match pattern {
+            None => Some("no access pattern has its name".to_owned()),
+            Some(pattern) if priced.asks_other_tables(pattern, statement) => {
+                Some("the access pattern of its name reads other tables".to_owned())
+            }
+            Some(_) if two.is_some() => None,
+            Some(pattern) => priced.lacks(pattern, statement),
+        };
+        let pattern = pattern.filter(|_| why_not.is_none());
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
             for second in two.iter().flat_map(|two| &two.seconds) {
@@ -166,7 +175,11 @@ pub fn price<S: Borrow<Statement>>(
             request
         });
         let name = statement.name.clone();
-        reads.push(PricedRead { name, served });
+        reads.push(PricedRead {
+            name,
+            served,
+            why_not,
+        });
     }
     reads.sort_by(|a, b| a.name.cmp(&b.name));
     writes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -480,36 +493,40 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether the SQL of an access pattern does not read children, or does not select columns of parents, that a statement asks for.
-    fn lacks_rows(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
+    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children, or does not select a column of
+    /// a parent.
+    fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let asked = ask(&statement.sql, catalog, observed);
         let (Some(own), Ok(asked)) = (own, asked) else {
-            return false;
+            return None;
         };
+        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
         let has = |table: &Table| {
             let mut types = own.iter().flat_map(Ask::types);
             types.any(|(known, _)| known.name == table.name)
         };
         let mut children = asked.iter().flat_map(|ask| &ask.children);
-        if children.any(|child| !has(child.table)) {
-            return true;
+        if let Some(child) = children.find(|child| !has(child.table)) {
+            return Some(lacks(&format!("read {}", child.table.name.name)));
         }
         let is_list = |ask: &Ask<'_>| !ask.children.is_empty() || ask.computes;
         if own.iter().chain(&asked).any(is_list) {
-            return false;
+            return None;
         }
         // A reference stands for the parent's key.
-        let lacks = |path: &Path| {
+        let is_lacked = |path: &Path| {
             let end = |path: &Path| (path.steps.last().cloned(), path.column.clone());
             let mut known = own.iter().flat_map(|ask| &ask.outputs);
             !path.clone().shortened().steps.is_empty()
                 && !known.any(|(known, _)| end(known) == end(path))
         };
         let mut outputs = asked.iter().flat_map(|ask| &ask.outputs);
-        outputs.any(|(path, _)| lacks(path))
+        let (path, _) = outputs.find(|(path, _)| is_lacked(path))?;
+        let parent = &path.steps.last()?.table.name;
+        Some(lacks(&format!("select {parent}.{}", path.column)))
     }
 
     /// One request of an access pattern. What its key does not ask for is read in vain.

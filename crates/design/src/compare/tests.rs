@@ -688,6 +688,47 @@ access_patterns:
 }
 
 #[test]
+fn a_read_that_is_not_served_has_a_reason() {
+    let mapping = "items:
+  ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
+access_patterns:
+  zone: { items: [ZONE], key: { PK: \"Z#{z}\" }, sql: \"SELECT id, name FROM zones WHERE id = :z\" }
+";
+    let why = |read: &str| {
+        let found = priced(COPIED, mapping, &format!("-- {read};"));
+        assert_eq!(
+            found.reads[0].served.is_some(),
+            found.reads[0].why_not.is_none()
+        );
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    assert_eq!(
+        why("zone (1/s)\nSELECT id, name FROM zones WHERE id = :z"),
+        ""
+    );
+    for (read, reason) in [
+        (
+            "other (1/s)\nSELECT id FROM zones WHERE id = :z",
+            "no access pattern has its name",
+        ),
+        (
+            "zone (1/s)\nSELECT id FROM parcels WHERE id = :z",
+            "the access pattern of its name reads other tables",
+        ),
+        (
+            "zone (1/s)\nSELECT z.id, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z",
+            "the SQL of its access pattern does not read parcels",
+        ),
+        (
+            "zone (1/s)\nSELECT z.id, r.name FROM zones z JOIN regions r ON r.id = z.region_id WHERE z.id = :z",
+            "the SQL of its access pattern does not select regions.name",
+        ),
+    ] {
+        assert_eq!(why(read), reason);
+    }
+}
+
+#[test]
 fn an_item_is_written_once_for_a_copy_and_a_condition() {
     let item = "    join: { z: zone_id }
     attributes: { zone: \"{z.name}\", GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
