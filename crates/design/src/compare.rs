@@ -374,11 +374,16 @@ impl<'d> Priced<'d> {
 
     /// The share of rows with these values that make an item of this type: those that meet its `where`.
     fn made(&self, item: &ItemType, values: &Values) -> f64 {
+        self.met(item, values).of_all()
+    }
+
+    /// How many rows with these values meet an item type's `where`.
+    fn met(&self, item: &ItemType, values: &Values) -> Met {
         let scan = self.scan(item);
         let table = scan.and_then(|scan| self.table_of(&scan.from));
         let share = self.model.condition(item).zip(scan.zip(table));
-        share.map_or(1.0, |(condition, (scan, table))| {
-            self.facts.met(condition, scan, table, values).of_all()
+        share.map_or(Met::ALL, |(condition, (scan, table))| {
+            self.facts.met(condition, scan, table, values)
         })
     }
 
@@ -792,13 +797,19 @@ impl<'d> Priced<'d> {
                 (None, WriteKind::Insert) => (self.made(item, after), Some(after)),
                 (None, WriteKind::Delete) => (self.made(item, before), Some(before)),
                 (None, WriteKind::Update) => {
-                    let (was, is) = (self.made(item, before), self.made(item, after));
+                    let met = [before, after].map(|values| self.met(item, values));
+                    let [was, is] = met.map(Met::of_all);
                     if was == 0.0 && is == 0.0 {
                         return None;
                     }
                     // Of an update that its `where` asks for, the item comes or goes.
                     if self.decides(row, item) && was.min(is) < 1.0 {
-                        (1.0, Some(if is < was { before } else { after }))
+                        let stays = f64::from(u8::from(is_inside()));
+                        let decides = |row: &RowWrite<'_>| self.decides(row, item);
+                        let of_item = |values: &Values| self.met(item, values);
+                        let taken_out = || self.taken_out(scan, &decides, &of_item);
+                        let times = entries_changed(met, stays, taken_out).min(1.0);
+                        (times, Some(if is < was { before } else { after }))
                     } else if row.columns.is_empty() || is_inside() {
                         // Of an update whose columns are not known, the item itself is written.
                         (1.0, None)
@@ -1043,7 +1054,9 @@ impl<'d> Priced<'d> {
                 } else if moves {
                     before.of_all() + after.of_all()
                 } else if index.key().any(|key| changes(&key.name)) {
-                    entries_changed(before, after, stays, || self.taken_out(item, scan, index))
+                    entries_changed([before, after], stays, || {
+                        self.taken_out_of(item, scan, index)
+                    })
                 } else {
                     before.of_all() * stays
                 };
@@ -1052,25 +1065,36 @@ impl<'d> Priced<'d> {
     }
 
     /// The share of the updates without a known value that take an item out of an index.
-    fn taken_out(&self, item: &ItemType, scan: &Scan, index: &Index) -> f64 {
-        let own = self.table_of(&scan.from);
-        let writes = self.written.iter().filter(|one| {
-            let row = one.row();
+    fn taken_out_of(&self, item: &ItemType, scan: &Scan, index: &Index) -> f64 {
+        let decides = |row: &RowWrite<'_>| {
             let is_set = |held: &Held<'_>| {
                 held.copy.is_none() && held.table == Some(&row.table.name) && row.sets(held.column)
             };
             let mut keys = index.key().filter_map(|key| item.node(&key.name));
-            own.is_some_and(|own| own.name == row.table.name)
-                && (row.kind != WriteKind::Update
-                    || keys.any(|key| self.is_any(key, scan, &is_set)))
+            keys.any(|key| self.is_any(key, scan, &is_set))
+        };
+        let met = |values: &Values| {
+            let mut entries = self.entries(item, scan, values).into_iter();
+            let own = entries.find(|(found, _)| found.name == index.name);
+            own.map_or(Met::ALL, |(_, met)| met)
+        };
+        self.taken_out(scan, &decides, &met)
+    }
+
+    /// The share of the updates without a known value that take a scan's rows out of what `met` says, among those that decide about it.
+    fn taken_out(
+        &self,
+        scan: &Scan,
+        decides: &dyn Fn(&RowWrite<'_>) -> bool,
+        met: &dyn Fn(&Values) -> Met,
+    ) -> f64 {
+        let writes = self.written.iter().filter(|one| {
+            scan.from.table() == Some(&one.table.name)
+                && (one.write.kind != WriteKind::Update || decides(&one.row()))
         });
         let writes = writes.map(|one| {
-            let met = [&one.said.before, &one.said.after].map(|values| {
-                let entries = self.entries(item, scan, values).into_iter();
-                let mut own = entries.filter(|(found, _)| found.name == index.name);
-                own.next().map_or(Met::ALL, |(_, met)| met)
-            });
-            (one.write.kind, one.rate * one.rows, met)
+            let said = [&one.said.before, &one.said.after];
+            (one.write.kind, one.rate * one.rows, said.map(met))
         });
         taken_out(writes)
     }

@@ -82,11 +82,11 @@ impl Met {
     }
 }
 
-/// About how many entries of an index an UPDATE writes that sets a column of its key or of its condition, by the rows that are in
-/// the index before and after it. `stays`: those of an entry that stays, two if its key changes. `taken_out`: what [`taken_out`] says.
+/// About how many entries of an index an UPDATE writes that sets a column of its key or of its condition, or how many items of a type
+/// whose `where` names one, by the rows that are in it before and after. `stays`: those of an entry that stays, two if its key
+/// changes. `taken_out`: what [`taken_out`] says.
 pub(crate) fn entries_changed(
-    before: Met,
-    after: Met,
+    [before, after]: [Met; 2],
     stays: f64,
     taken_out: impl FnOnce() -> f64,
 ) -> f64 {

@@ -369,7 +369,7 @@ impl Pricing<'_> {
             WriteKind::Delete => before.of_all(),
             WriteKind::Update if is_moved(structure, part, write) => {
                 let stays = if sets_key(part, write) { 2.0 } else { stays };
-                entries_changed(before, after, stays, || self.taken_out(structure, part))
+                entries_changed([before, after], stays, || self.taken_out(structure, part))
             }
             WriteKind::Update => stays * before.of_all(),
         }

@@ -600,6 +600,25 @@ fn an_item_comes_or_goes_by_its_where() {
     ] {
         assert_near(units_of(only, &format!("UPDATE parcels {update}")), units);
     }
+    // Of a rare state few, but as many go as come.
+    let of = |others: &str| {
+        let mapping = "items:
+  PARCEL: { from: parcels, key: { PK: \"P#{id}\", SK: P }, where: \"state = 'in'\" }
+access_patterns:
+  parcel: { items: [PARCEL], key: { PK: \"P#{id}\", SK: P } }
+";
+        let change = "-- a (1/s)\nUPDATE parcels SET state = :s WHERE id = :id;";
+        let counted = [("parcels", "state = 'in'", 0.01)];
+        write(&priced_with(
+            COPIED,
+            mapping,
+            &format!("{change}\n{others}"),
+            &counted,
+        ))
+    };
+    assert_near(of(""), 0.02);
+    let add = "-- b (0.5/s)\nINSERT INTO parcels (id, state) VALUES (:i, 'in');";
+    assert_near(of(add), 0.5);
 }
 
 #[test]
