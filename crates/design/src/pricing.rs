@@ -361,17 +361,19 @@ impl Pricing<'_> {
         write: &Write,
         in_place: bool,
     ) -> f64 {
-        let before = self.met(structure, part, &write.said.before);
-        let after = self.met(structure, part, &write.said.after);
-        let stays = f64::from(u8::from(in_place));
+        let met = |values: &Values| self.met(structure, part, values);
+        let (before, after) = (&write.said.before, &write.said.after);
         match write.kind {
-            WriteKind::Insert => after.of_all(),
-            WriteKind::Delete => before.of_all(),
+            WriteKind::Insert => met(after).of_all(),
+            WriteKind::Delete => met(before).of_all(),
             WriteKind::Update if is_moved(structure, part, write) => {
-                let stays = if sets_key(part, write) { 2.0 } else { stays };
-                entries_changed([before, after], stays, || self.taken_out(structure, part))
+                let in_place = f64::from(u8::from(in_place));
+                let stays = if sets_key(part, write) { 2.0 } else { in_place };
+                let taken_out = || self.taken_out(structure, part);
+                entries_changed([met(before), met(after)], stays, taken_out)
             }
-            WriteKind::Update => stays * before.of_all(),
+            WriteKind::Update if in_place => met(before).of_all(),
+            WriteKind::Update => 0.0,
         }
     }
 
