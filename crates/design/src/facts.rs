@@ -106,7 +106,7 @@ pub(crate) fn entries_changed(
 /// The share of the updates without a known value that take a row out of an index: as many as other statements bring there. Of each
 /// statement that decides about it: its rows a second, and the rows that are in the index before and after it.
 pub(crate) fn taken_out(writes: impl Iterator<Item = (WriteKind, f64, [Met; 2])>) -> f64 {
-    let (mut brought, mut updates) = (0.0, 0.0);
+    let (mut brought, mut updates) = (0.0_f64, 0.0_f64);
     for (kind, rate, [before, after]) in writes {
         brought += rate
             * match (kind, before.said, after.said) {
