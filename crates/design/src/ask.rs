@@ -343,12 +343,12 @@ impl Ord for When {
 }
 
 impl When {
-    /// Whether new rows with these values meet it, 1 or 0; `None` where they do not say it.
-    pub(crate) fn takes(&self, values: &Values) -> Option<f64> {
+    /// Whether rows with these values meet it; `None` where they do not say it.
+    pub(crate) fn takes(&self, values: &Values) -> Option<bool> {
         let filter = self.filter.as_ref()?;
         let is_own = filter.path.steps.is_empty();
         let value = values.get(&filter.path.column).filter(|_| is_own)?;
-        Some(f64::from(u8::from(filter.test.takes(value)?)))
+        filter.test.takes(value)
     }
 }
 

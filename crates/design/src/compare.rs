@@ -17,19 +17,21 @@ use dynafold_mapping::model::{
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
-use dynafold_sql::{Constant, ReadTable, SqlQuery, WriteKind, table, write_statement};
+use dynafold_sql::{
+    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, table, write_statement,
+};
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::facts::{Facts, cascading, leads_to, rows};
+use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
-use crate::writes::Values;
-use crate::{SHORT, inserted_values, is_simple, rows_written};
+use crate::writes::{SaidValues, Values};
+use crate::{SHORT, is_simple, rows_written, said_values};
 use held::{Held, Rows, Way};
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
@@ -61,8 +63,10 @@ pub struct PricedMapping {
 pub struct PricedRead {
     /// The statement's name.
     pub name: String,
-    /// How an access pattern of that name serves it; `None` where the mapping has none.
+    /// How an access pattern of that name serves it; `None` where none does.
     pub served: Option<PricedRequest>,
+    /// Why none serves it.
+    pub why_not: Option<String>,
 }
 
 /// A statement that writes.
@@ -134,50 +138,32 @@ pub fn price<S: Borrow<Statement>>(
     let mut catalog = catalog.clone();
     add_references(&mut catalog, statements, observed);
     let catalog = &catalog;
-    let priced = Priced::new(Facts { catalog, observed }, model);
-    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let (mut asked, mut written) = (Vec::new(), Vec::new());
     for statement in statements {
         let statement: &Statement = statement.borrow();
-        let rate = statement.rate.unwrap_or(1.0);
-        if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
-            if let Some(table) = table(catalog, write.schema.as_ref(), &write.table) {
-                let rows = rows_written(&write, table);
-                let values = inserted_values(&write, table, catalog.dbms);
-                let row = RowWrite {
-                    table,
-                    kind: write.kind,
-                    columns: &write.columns,
-                    values: &values,
-                };
-                let of_copies = rows * priced.copies(&row);
-                let mut units = of_copies + rows * priced.own(&row);
-                if write.kind == WriteKind::Delete {
-                    units += priced.cascaded(table, CASCADES);
-                }
-                let is_new = write.kind == WriteKind::Insert;
-                let searches =
-                    !is_new && priced.must_search(table, &write.columns, &write.found_by);
-                let has_key = !searches || priced.has_key(table, &write.columns, &write.found_by);
-                let reads = if searches && has_key { 0.5 } else { 0.0 };
-                let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
-                    + prices.reads(reads * rate * MONTH).unwrap_or_default();
-                let name = statement.name.clone();
-                writes.push(PricedWrite {
-                    name,
-                    units,
-                    usd_month,
-                    has_key,
-                    copies_have_key: priced.copies_have_key(&row),
-                    usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
-                });
-            }
-            continue;
+        match write_statement(&statement.sql, catalog.dbms) {
+            Some(write) => written.extend(Written::of(statement, write, catalog)),
+            None => asked.push(statement),
         }
+    }
+    let priced = Priced::new(Facts { catalog, observed }, model, &written);
+    let writes = written.iter().map(|one| priced.write(one, prices));
+    let mut writes: Vec<PricedWrite> = writes.collect();
+    let mut reads = Vec::new();
+    for statement in asked {
+        let rate = statement.rate.unwrap_or(1.0);
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name);
-        let pattern = pattern.filter(|pattern| !priced.asks_other_tables(pattern, statement));
         let two = TwoRequests::of_model(model, (catalog, observed), statement);
-        let pattern = pattern.filter(|one| two.is_some() || !priced.lacks_rows(one, statement));
+        let why_not = match pattern {
+            None => Some("no access pattern has its name".to_owned()),
+            Some(pattern) if priced.asks_other_tables(pattern, statement) => {
+                Some("the access pattern of its name reads other tables".to_owned())
+            }
+            Some(_) if two.is_some() => None,
+            Some(pattern) => priced.lacks(pattern, statement),
+        };
+        let pattern = pattern.filter(|_| why_not.is_none());
         let served = pattern.map(|pattern| {
             let mut request = priced.read(pattern, statement);
             for second in two.iter().flat_map(|two| &two.seconds) {
@@ -189,7 +175,11 @@ pub fn price<S: Borrow<Statement>>(
             request
         });
         let name = statement.name.clone();
-        reads.push(PricedRead { name, served });
+        reads.push(PricedRead {
+            name,
+            served,
+            why_not,
+        });
     }
     reads.sort_by(|a, b| a.name.cmp(&b.name));
     writes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -213,8 +203,45 @@ pub fn price<S: Borrow<Statement>>(
 struct Priced<'d> {
     facts: Facts<'d>,
     model: &'d Model,
+    written: &'d [Written<'d>],
     /// The tables that queries within conditions read, by the condition.
     read_by: BTreeMap<&'d str, Vec<&'d Table>>,
+}
+
+/// A statement that writes.
+struct Written<'w> {
+    name: &'w str,
+    /// How often it is sent a second.
+    rate: f64,
+    table: &'w Table,
+    /// The rows that it writes.
+    rows: f64,
+    write: WriteStatement,
+    said: SaidValues,
+}
+
+impl<'w> Written<'w> {
+    /// `None` if the schema does not have its table.
+    fn of(statement: &'w Statement, write: WriteStatement, catalog: &'w Catalog) -> Option<Self> {
+        let table = table(catalog, write.schema.as_ref(), &write.table)?;
+        Some(Self {
+            name: &statement.name,
+            rate: statement.rate.unwrap_or(1.0),
+            table,
+            rows: rows_written(&write, table),
+            said: said_values(&write, table, catalog.dbms),
+            write,
+        })
+    }
+
+    fn row(&self) -> RowWrite<'_> {
+        RowWrite {
+            table: self.table,
+            kind: self.write.kind,
+            columns: &self.write.columns,
+            said: &self.said,
+        }
+    }
 }
 
 /// A row that a statement writes.
@@ -223,8 +250,7 @@ struct RowWrite<'w> {
     kind: WriteKind,
     /// The columns that an UPDATE sets; none where they are not known.
     columns: &'w [String],
-    /// The values that an INSERT gives.
-    values: &'w Values,
+    said: &'w SaidValues,
 }
 
 impl RowWrite<'_> {
@@ -243,7 +269,7 @@ impl RowWrite<'_> {
 }
 
 impl<'d> Priced<'d> {
-    fn new(facts: Facts<'d>, model: &'d Model) -> Self {
+    fn new(facts: Facts<'d>, model: &'d Model, written: &'d [Written<'d>]) -> Self {
         let catalog = facts.catalog;
         let scans = model.passes.iter().map(|pass| &pass.scan);
         let conditions = scans.flat_map(|scan| {
@@ -274,7 +300,40 @@ impl<'d> Priced<'d> {
         Self {
             facts,
             model,
+            written,
             read_by: read_by.collect(),
+        }
+    }
+
+    /// Prices a statement that writes.
+    fn write(&self, written: &Written<'_>, prices: &Prices) -> PricedWrite {
+        let Written {
+            name,
+            rate,
+            table,
+            rows,
+            write,
+            ..
+        } = written;
+        let row = written.row();
+        let of_copies = rows * self.copies(&row);
+        let mut units = of_copies + rows * self.own(&row);
+        if write.kind == WriteKind::Delete {
+            units += self.cascaded(table, CASCADES);
+        }
+        let is_new = write.kind == WriteKind::Insert;
+        let searches = !is_new && self.must_search(table, &write.columns, &write.found_by);
+        let has_key = !searches || self.has_key(table, &write.columns, &write.found_by);
+        let reads = if searches && has_key { 0.5 } else { 0.0 };
+        let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
+            + prices.reads(reads * rate * MONTH).unwrap_or_default();
+        PricedWrite {
+            name: (*name).to_owned(),
+            units,
+            usd_month,
+            has_key,
+            copies_have_key: self.copies_have_key(&row),
+            usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
         }
     }
 
@@ -313,12 +372,18 @@ impl<'d> Priced<'d> {
         counted.unwrap_or(1_000.0) * self.made(item, &Values::new())
     }
 
-    /// The share of rows that make an item of this type: those that meet its `where`; of new ones with these values.
+    /// The share of rows with these values that make an item of this type: those that meet its `where`.
     fn made(&self, item: &ItemType, values: &Values) -> f64 {
-        let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
-        let share = self.model.condition(item).zip(table);
-        share.map_or(1.0, |(condition, table)| {
-            self.facts.met(condition, table, values)
+        self.met(item, values).of_all()
+    }
+
+    /// How many rows with these values meet an item type's `where`.
+    fn met(&self, item: &ItemType, values: &Values) -> Met {
+        let scan = self.scan(item);
+        let table = scan.and_then(|scan| self.table_of(&scan.from));
+        let share = self.model.condition(item).zip(scan.zip(table));
+        share.map_or(Met::ALL, |(condition, (scan, table))| {
+            self.facts.met(condition, scan, table, values)
         })
     }
 
@@ -433,36 +498,40 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether the SQL of an access pattern does not read children, or does not select columns of parents, that a statement asks for.
-    fn lacks_rows(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
+    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children, or does not select a column of
+    /// a parent.
+    fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let asked = ask(&statement.sql, catalog, observed);
         let (Some(own), Ok(asked)) = (own, asked) else {
-            return false;
+            return None;
         };
+        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
         let has = |table: &Table| {
             let mut types = own.iter().flat_map(Ask::types);
             types.any(|(known, _)| known.name == table.name)
         };
         let mut children = asked.iter().flat_map(|ask| &ask.children);
-        if children.any(|child| !has(child.table)) {
-            return true;
+        if let Some(child) = children.find(|child| !has(child.table)) {
+            return Some(lacks(&format!("read {}", child.table.name.name)));
         }
         let is_list = |ask: &Ask<'_>| !ask.children.is_empty() || ask.computes;
         if own.iter().chain(&asked).any(is_list) {
-            return false;
+            return None;
         }
         // A reference stands for the parent's key.
-        let lacks = |path: &Path| {
+        let is_lacked = |path: &Path| {
             let end = |path: &Path| (path.steps.last().cloned(), path.column.clone());
             let mut known = own.iter().flat_map(|ask| &ask.outputs);
             !path.clone().shortened().steps.is_empty()
                 && !known.any(|(known, _)| end(known) == end(path))
         };
         let mut outputs = asked.iter().flat_map(|ask| &ask.outputs);
-        outputs.any(|(path, _)| lacks(path))
+        let (path, _) = outputs.find(|(path, _)| is_lacked(path))?;
+        let parent = &path.steps.last()?.table.name;
+        Some(lacks(&format!("select {parent}.{}", path.column)))
     }
 
     /// One request of an access pattern. What its key does not ask for is read in vain.
@@ -683,7 +752,7 @@ impl<'d> Priced<'d> {
                     table: child,
                     kind: WriteKind::Update,
                     columns: &key.columns,
-                    values: &Values::new(),
+                    said: &SaidValues::default(),
                 };
                 self.own(&row) + self.copies(&row)
             });
@@ -698,7 +767,7 @@ impl<'d> Priced<'d> {
             table,
             kind: WriteKind::Delete,
             columns: &[],
-            values: &Values::new(),
+            said: &SaidValues::default(),
         };
         self.own(&row) + self.copies(&row)
     }
@@ -721,19 +790,36 @@ impl<'d> Priced<'d> {
             };
             let touched = |node: &AttributeNode| self.is_any(node, scan, &changes);
             let is_inside = || item.attributes.iter().any(|(_, node)| touched(node));
-            let (times, is_new) = match (&figures, row.kind) {
-                (Some(figures), kind) => (figures.times(kind, row.columns), false),
+            let (before, after) = (&row.said.before, &row.said.after);
+            let (times, new) = match (&figures, row.kind) {
+                (Some(figures), kind) => (figures.times(kind, row.columns), None),
                 (None, _) if own.is_none() => return None,
-                (None, WriteKind::Insert | WriteKind::Delete) => {
-                    (self.made(item, row.values), true)
+                (None, WriteKind::Insert) => (self.made(item, after), Some(after)),
+                (None, WriteKind::Delete) => (self.made(item, before), Some(before)),
+                (None, WriteKind::Update) => {
+                    let met = [before, after].map(|values| self.met(item, values));
+                    let [was, is] = met.map(Met::of_all);
+                    if was == 0.0 && is == 0.0 {
+                        return None;
+                    }
+                    // Of an update that its `where` asks for, the item comes or goes.
+                    if self.decides(row, item) && was.min(is) < 1.0 {
+                        let stays = f64::from(u8::from(is_inside()));
+                        let decides = |row: &RowWrite<'_>| self.decides(row, item);
+                        let of_item = |values: &Values| self.met(item, values);
+                        let taken_out = || self.taken_out(scan, &decides, &of_item);
+                        let times = entries_changed(met, stays, taken_out).min(1.0);
+                        (times, Some(if is < was { before } else { after }))
+                    } else if row.columns.is_empty() || is_inside() {
+                        // Of an update whose columns are not known, the item itself is written.
+                        (1.0, None)
+                    } else {
+                        return None;
+                    }
                 }
-                // Of an update that its `where` asks for, the item comes or goes.
-                (None, WriteKind::Update) if self.decides(row, item) => (1.0, true),
-                // Of an update whose columns are not known, the item itself is written.
-                (None, WriteKind::Update) if row.columns.is_empty() || is_inside() => (1.0, false),
-                (None, WriteKind::Update) => return None,
             };
-            Some(times * self.put(item, scan, is_new.then_some(row.values), &touched))
+            let of_row = figures.is_none().then_some(row);
+            Some(times * self.put(item, scan, new, of_row, &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -752,13 +838,13 @@ impl<'d> Priced<'d> {
             // By its `where` an item comes or goes with all its entries.
             let (none, comes) = (Values::new(), !by_where.is_empty());
             all.extend(by_where);
-            let units = || self.put(item, scan, comes.then_some(&none), &touched);
+            let units = || self.put(item, scan, comes.then_some(&none), None, &touched);
             (!all.is_empty()).then(|| all.values().sum::<f64>() * units())
         });
         items.fold(0.0, |sum, units| sum + units)
     }
 
-    /// Whether a key finds the items of other rows that a write changes, by the references to the row.
+    /// Whether a key finds the items of other rows that a write changes, by the references to the row or by its own columns.
     fn copies_have_key(&self, row: &RowWrite<'_>) -> bool {
         self.model.item_types.iter().all(|item| {
             let Some(scan) = self.scan(item) else {
@@ -776,12 +862,12 @@ impl<'d> Priced<'d> {
 
     /// Whether keys find the items whose rows lead to a joined parent, and the rows of the parents between.
     fn has_way_back(&self, item: &ItemType, scan: &Scan, join: usize) -> bool {
-        let is_found = |item: &ItemType, scan: &Scan, columns: &[String]| {
+        let is_found = |item: &ItemType, scan: &Scan, columns: &[String], parent| {
             let few = self
                 .table_of(&scan.from)
                 .is_some_and(|table| rows(table) <= SHORT);
             let mut indexes = self.model.table.all_indexes();
-            let is_said = |key: &str| finds(item, scan, key, columns, few);
+            let is_said = |key: &str| finds(item, scan, key, (columns, parent), few);
             is_said(&self.model.table.partition.name)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
         };
@@ -794,14 +880,18 @@ impl<'d> Priced<'d> {
             .find_map(|one| one.join)
             .filter(|before| *before < join)
         else {
-            return is_found(item, scan, &ours);
+            return is_found(item, scan, &ours, Some(join));
         };
+        // A key may be made of the parent's own columns.
+        if is_found(item, scan, &[], Some(join)) {
+            return true;
+        }
         let between = scan.joins.get(before).map(|join| &join.table);
         let mut others = self.model.item_types.iter().filter_map(|item| {
             let scan = self.scan(item)?;
             (scan.from.table() == between).then_some((item, scan))
         });
-        others.any(|(item, scan)| is_found(item, scan, &ours))
+        others.any(|(item, scan)| is_found(item, scan, &ours, None))
             && self.has_way_back(item, scan, before)
     }
 
@@ -879,7 +969,8 @@ impl<'d> Priced<'d> {
     fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
         let partition = &self.model.table.partition.name;
         let is_found = |item: &ItemType, scan: &Scan| {
-            let is_said = |key: &str| finds(item, scan, key, found_by, rows(table) <= SHORT);
+            let is_few = rows(table) <= SHORT;
+            let is_said = |key: &str| finds(item, scan, key, (found_by, None), is_few);
             let mut indexes = self.model.table.all_indexes();
             is_said(partition)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
@@ -920,41 +1011,92 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Write units of an item in the table and its indexes: a new one, or one of which some attributes change.
+    /// Write units of an item in the table and its indexes: a new one, or one of which some attributes change by a write of its row, or of
+    /// another one.
     fn put(
         &self,
         item: &ItemType,
         scan: &Scan,
         new: Option<&Values>,
+        row: Option<&RowWrite<'_>>,
         touched: &dyn Fn(&AttributeNode) -> bool,
     ) -> f64 {
         let is_new = new.is_some();
-        let none = Values::new();
+        let nothing = SaidValues::default();
+        let (said, columns) = row.map_or((&nothing, &[][..]), |row| (row.said, row.columns));
         let changes = |name: &str| item.node(name).is_some_and(touched);
+        // Without what a condition says.
+        let is_set = |name: &str| {
+            let mut places = item.node(name).into_iter().flat_map(AttributeNode::places);
+            places.any(|place| is_said(scan, place.column, columns))
+        };
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
-        let values = new.unwrap_or(&none);
+        let values = new.unwrap_or(&nothing.after);
         let each = write_units(self.new_bytes(item, None, values));
         let mut sum = if moves { 2.0 * each } else { each };
-        for (index, share) in self.entries(item, scan, values) {
+        let before = self.entries(item, scan, new.unwrap_or(&said.before));
+        let after = self.entries(item, scan, new.unwrap_or(&said.after));
+        for ((index, before), (_, after)) in before.into_iter().zip(after) {
             let own = write_units(self.new_bytes(item, Some(index), values));
             let mut held = item
                 .attributes
                 .iter()
                 .filter(|(name, _)| self.holds(Some(index), name));
-            sum += if is_new {
-                own * share
-            } else if moves {
-                2.0 * own * share
-            } else if index.key().any(|key| changes(&key.name)) {
-                2.0 * own * share.max(0.5)
-            } else if held.any(|(_, node)| touched(node)) {
-                own * share
+            let stays = if index.key().any(|key| is_set(&key.name)) {
+                2.0
             } else {
-                0.0
+                f64::from(u8::from(held.any(|(_, node)| touched(node))))
             };
+            sum += own
+                * if is_new {
+                    after.of_all()
+                } else if moves {
+                    before.of_all() + after.of_all()
+                } else if index.key().any(|key| changes(&key.name)) {
+                    entries_changed([before, after], stays, || {
+                        self.taken_out_of(item, scan, index)
+                    })
+                } else {
+                    before.of_all() * stays
+                };
         }
         sum
+    }
+
+    /// The share of the updates without a known value that take an item out of an index.
+    fn taken_out_of(&self, item: &ItemType, scan: &Scan, index: &Index) -> f64 {
+        let decides = |row: &RowWrite<'_>| {
+            let is_set = |held: &Held<'_>| {
+                held.copy.is_none() && held.table == Some(&row.table.name) && row.sets(held.column)
+            };
+            let mut keys = index.key().filter_map(|key| item.node(&key.name));
+            keys.any(|key| self.is_any(key, scan, &is_set))
+        };
+        let met = |values: &Values| {
+            let mut entries = self.entries(item, scan, values).into_iter();
+            let own = entries.find(|(found, _)| found.name == index.name);
+            own.map_or(Met::ALL, |(_, met)| met)
+        };
+        self.taken_out(scan, &decides, &met)
+    }
+
+    /// The share of the updates without a known value that take a scan's rows out of what `met` says, among those that decide about it.
+    fn taken_out(
+        &self,
+        scan: &Scan,
+        decides: &dyn Fn(&RowWrite<'_>) -> bool,
+        met: &dyn Fn(&Values) -> Met,
+    ) -> f64 {
+        let writes = self.written.iter().filter(|one| {
+            scan.from.table() == Some(&one.table.name)
+                && (one.write.kind != WriteKind::Update || decides(&one.row()))
+        });
+        let writes = writes.map(|one| {
+            let said = [&one.said.before, &one.said.after];
+            (one.write.kind, one.rate * one.rows, said.map(met))
+        });
+        taken_out(writes)
     }
 
     /// About how many items of an item type a row decides by a query within a condition; `None` where no query reads it.
@@ -980,8 +1122,8 @@ impl<'d> Priced<'d> {
         }
     }
 
-    /// The indexes that an item type stands in, each with the share of its items that do: of new ones by the values that are said.
-    fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, f64)> {
+    /// The indexes that an item type stands in, each with how many of its items do whose rows have these values.
+    fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, Met)> {
         let indexes = self.model.table.indexes.iter().filter_map(|index| {
             // Keys of one condition are there together.
             let mut conditions = BTreeSet::new();
@@ -1002,9 +1144,10 @@ impl<'d> Priced<'d> {
             }
             let table = self.table_of(&scan.from);
             let met = conditions.iter().map(|condition| {
-                table.map_or(1.0, |table| self.facts.met(condition, table, values))
+                table.map_or(Met::ALL, |table| {
+                    self.facts.met(condition, scan, table, values)
+                })
             });
-            let met: f64 = met.product();
             // What a condition asks for is counted by it.
             let is_asked = |one: &Placeholder| {
                 let mut conditions = conditions.iter();
@@ -1013,7 +1156,7 @@ impl<'d> Priced<'d> {
             };
             let present = needed.into_values().filter(|one| !is_asked(one));
             let present = present.map(|one| self.present(one, scan, values));
-            Some((index, met * present.product::<f64>()))
+            Some((index, met.chain(present).fold(Met::ALL, Met::and)))
         });
         indexes.collect()
     }
@@ -1031,15 +1174,17 @@ impl<'d> Priced<'d> {
         Some((table, table.column(name)?))
     }
 
-    /// The share of rows in which a value is not NULL, of new ones with these values of their own table.
-    fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> f64 {
+    /// In how many rows a value is not NULL whose own table has these values.
+    fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> Met {
         let own = column_name(scan, value).filter(|_| is_own(value, scan));
         match own.and_then(|name| values.get(name)) {
-            Some(Constant::Null) => 0.0,
-            Some(_) => 1.0,
+            Some(Constant::Null) => Met::said(false),
+            Some(_) => Met::ALL,
             None => {
                 let column = self.column(value, scan);
-                column.map_or(1.0, |(table, column)| self.facts.present(table, column))
+                column.map_or(Met::ALL, |(table, column)| {
+                    Met::present(self.facts.present(table, column))
+                })
             }
         }
     }
@@ -1059,7 +1204,7 @@ impl<'d> Priced<'d> {
             let own = self.bytes(item, None) + 100.0;
             let entries = self.entries(item, scan, &Values::new()).into_iter();
             let entries =
-                entries.map(|(index, share)| (self.bytes(item, Some(index)) + 100.0) * share);
+                entries.map(|(index, met)| (self.bytes(item, Some(index)) + 100.0) * met.of_all());
             Some(self.items(item) * (own + entries.sum::<f64>()))
         });
         items.sum()
@@ -1145,9 +1290,21 @@ fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
     }
 }
 
-/// Whether these columns of the item's own table give a partition key that all of its rows have. All shards are asked. Of a table
-/// with few rows, one that all rows share finds them too.
-fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String], has_few_rows: bool) -> bool {
+/// Whether a column of a scan is one of this joined parent.
+fn is_of_parent(scan: &Scan, column: usize, parent: Option<usize>) -> bool {
+    let column = scan.columns.get(column);
+    matches!(column, Some(ScanColumn::Column { join: Some(join), .. }) if Some(*join) == parent)
+}
+
+/// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key that all of its rows have.
+/// All shards are asked. Of a table with few rows, one that all rows share finds them too.
+fn finds(
+    item: &ItemType,
+    scan: &Scan,
+    key: &str,
+    (columns, parent): (&[String], Option<usize>),
+    has_few_rows: bool,
+) -> bool {
     let Some(node) = item.node(key) else {
         return false;
     };
@@ -1155,7 +1312,8 @@ fn finds(item: &ItemType, scan: &Scan, key: &str, columns: &[String], has_few_ro
     node.visit(&mut |node| {
         is_found &= match node {
             AttributeNode::Template(template) => template.placeholders().all(|one| {
-                let is_said = is_said(scan, one.place.column, columns);
+                let column = one.place.column;
+                let is_said = is_said(scan, column, columns) || is_of_parent(scan, column, parent);
                 says_something |= is_said;
                 one.shards().is_some() || is_said
             }),

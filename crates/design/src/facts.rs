@@ -1,15 +1,18 @@
 //! What is known of the data's size: from samples of the rows where there are any, else from the catalog's estimates. They
 //! price a design and prove nothing.
 
-use dynafold_format::{float, whole};
-use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
-use dynafold_sql::{Comparator, Constant, identifier};
+use std::collections::BTreeSet;
 
-use crate::SHORT;
+use dynafold_format::{float, joined, whole};
+use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
+use dynafold_relational::scan::Scan;
+use dynafold_sql::{Comparator, Constant, WriteKind, identifier};
+
 use crate::ask::{Ask, Filter, Test, When, ask};
 use crate::observed::{ColumnSample, Observed};
 use crate::path::{Path, Step};
 use crate::writes::Values;
+use crate::{SHORT, names_joined};
 
 /// Rows that a table is taken to have where the database does not say.
 const ROWS: f64 = 1_000.0;
@@ -17,6 +20,113 @@ const ROWS: f64 = 1_000.0;
 const SOME: f64 = 0.1;
 /// Bytes of the keys and the type of an item, about.
 const KEYS: f64 = 60.0;
+
+/// How many of some rows meet conditions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Met {
+    /// The share of them that meets the conditions of which a statement says nothing.
+    unsaid: f64,
+    /// Whether they meet those of which it says something.
+    said: Option<bool>,
+    /// Whether that share was counted.
+    is_counted: bool,
+}
+
+impl Met {
+    /// Without any condition.
+    pub(crate) const ALL: Self = Self {
+        unsaid: 1.0,
+        said: None,
+        is_counted: true,
+    };
+
+    const fn share(unsaid: f64, is_counted: bool) -> Self {
+        Self {
+            unsaid,
+            said: None,
+            is_counted,
+        }
+    }
+
+    /// The share in which a column is not NULL: rows that have it do not say how often it gets a value.
+    pub(crate) fn present(share: f64) -> Self {
+        Self::share(share, share >= 1.0)
+    }
+
+    pub(crate) const fn said(is_met: bool) -> Self {
+        Self {
+            said: Some(is_met),
+            ..Self::ALL
+        }
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        let said = match (self.said, other.said) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        };
+        Self {
+            unsaid: self.unsaid * other.unsaid,
+            said,
+            is_counted: self.is_counted && other.is_counted,
+        }
+    }
+
+    /// The share of them that meets all.
+    pub(crate) fn of_all(self) -> f64 {
+        if self.said == Some(false) {
+            0.0
+        } else {
+            self.unsaid
+        }
+    }
+}
+
+/// About how many entries of an index an UPDATE writes that sets a column of its key or of its condition, or how many items of a type
+/// whose `where` names one, by the rows that are in it before and after. `stays`: those of an entry that stays, two if its key
+/// changes. `taken_out`: what [`taken_out`] says.
+pub(crate) fn entries_changed(
+    [before, after]: [Met; 2],
+    stays: f64,
+    taken_out: impl FnOnce() -> f64,
+) -> f64 {
+    let (was, is) = (before.of_all(), after.of_all());
+    let changed = was * (1.0 - is) + (1.0 - was) * is + was * is * stays;
+    match (before.said, after.said) {
+        // The old entry, the new one or both.
+        (None, None) if !before.is_counted => 2.0 * was.max(0.5),
+        // Few rows are in it because each leaves it soon.
+        (None, None) if stays < 2.0 => changed.max(taken_out()),
+        // The row did not have the value that it sets.
+        (None, Some(_)) if stays < 2.0 => after.unsaid,
+        _ => changed,
+    }
+}
+
+/// The share of the updates without a known value that take a row out of an index: as many as other statements bring there. Of each
+/// statement that decides about it: its rows a second, and the rows that are in the index before and after it.
+pub(crate) fn taken_out(writes: impl Iterator<Item = (WriteKind, f64, [Met; 2])>) -> f64 {
+    let (mut brought, mut updates) = (0.0_f64, 0.0_f64);
+    for (kind, rate, [before, after]) in writes {
+        brought += rate
+            * match (kind, before.said, after.said) {
+                (WriteKind::Insert, ..) => after.of_all(),
+                (WriteKind::Delete, ..) => -before.of_all(),
+                (WriteKind::Update, None, None) => {
+                    updates += rate;
+                    0.0
+                }
+                (WriteKind::Update, None, Some(false)) => -after.unsaid,
+                (WriteKind::Update, None, Some(true)) => after.unsaid,
+                (WriteKind::Update, ..) => after.of_all() - before.of_all(),
+            };
+    }
+    if updates > 0.0 {
+        (brought / updates).clamp(0.0, 1.0)
+    } else {
+        0.0
+    }
+}
 
 /// The catalog with what was counted.
 #[derive(Debug, Clone, Copy)]
@@ -205,68 +315,90 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether a new row with these values meets a condition: 1 or 0; where they do not say it, the share of rows that do.
+    /// The share of rows with these values that meet a condition: 1 or 0, or that of all rows where they do not say it.
     pub(crate) fn inserted(&self, when: &When, table: &Table, values: &Values) -> f64 {
-        when.takes(values)
-            .unwrap_or_else(|| self.share(when, table))
+        self.met_by(when, table, values).of_all()
     }
 
-    /// The share of new rows with these values in which a column is not NULL.
-    pub(crate) fn given(&self, path: &Path, table: &Table, values: &Values) -> f64 {
+    /// How many rows with these values meet a condition.
+    pub(crate) fn met_by(&self, when: &When, table: &Table, values: &Values) -> Met {
+        let (share, is_counted) = self.counted_share(when, table);
+        let said = when.takes(values);
+        said.map_or(Met::share(share, is_counted), Met::said)
+    }
+
+    /// In how many rows with these values a column is not NULL.
+    pub(crate) fn given(&self, path: &Path, table: &Table, values: &Values) -> Met {
         match values.get(&path.column).filter(|_| path.steps.is_empty()) {
-            Some(Constant::Null) => 0.0,
-            Some(_) => 1.0,
-            None => self.leads(path, table),
+            Some(Constant::Null) => Met::said(false),
+            Some(_) => Met::ALL,
+            None => Met::present(self.leads(path, table)),
         }
     }
 
-    /// The share of rows that meet a condition in a mapping's words: of new ones with these values, as far as they say it.
-    pub(crate) fn met(&self, condition: &str, table: &Table, values: &Values) -> f64 {
-        if values.is_empty() {
-            return self.met_by(condition, table);
+    /// How many of a table's rows with these values meet a condition in a mapping's words.
+    pub(crate) fn met(&self, condition: &str, scan: &Scan, table: &Table, values: &Values) -> Met {
+        let counted = (table.name.clone(), condition.to_owned());
+        let counted = self.observed.conditions.get(&counted);
+        let counted = counted.map(|share| Met::share(share.clamp(1.0 / rows(table), 1.0), true));
+        if let Some(counted) = counted.filter(|_| values.is_empty()) {
+            return counted;
         }
-        let whens = self.whens(condition, table);
-        if whens.iter().all(|when| when.takes(values).is_none()) {
-            return self.met_by(condition, table);
+        let whens = self.whens(condition, scan, table);
+        if whens.is_empty() {
+            return counted.unwrap_or(Met::share(SOME, false));
         }
-        let each = whens.iter().map(|when| self.inserted(when, table, values));
-        each.product()
+        let each = whens.iter().map(|when| self.met_by(when, table, values));
+        let all = each.fold(Met::ALL, Met::and);
+        counted.filter(|_| all.said.is_none()).unwrap_or(all)
     }
 
-    /// What a condition in a mapping's words asks.
-    fn whens(&self, condition: &str, table: &Table) -> Vec<When> {
+    /// What a condition in a mapping's words asks of a table's rows and of the parents that their scan joins.
+    pub(crate) fn whens(&self, condition: &str, scan: &Scan, table: &Table) -> Vec<When> {
         let name = |name: &str| identifier(name, self.catalog.dbms);
-        let key = table.row_key().first().map_or_else(String::new, |key| {
-            format!(" AND {}.{} = :key", name(&table.name.name), name(key))
-        });
         let from = name(&table.name.name);
-        let sql = format!("SELECT * FROM {from} WHERE ({condition}){key}");
+        let mut needed = BTreeSet::new();
+        for (at, join) in scan.joins.iter().enumerate().rev() {
+            if needed.contains(&at) || names_joined(condition, join, Some(table), self.catalog) {
+                needed.insert(at);
+                needed.extend(join.on.iter().filter_map(|one| one.join));
+            }
+        }
+        let joins = needed.into_iter().filter_map(|at| scan.joins.get(at));
+        let joins = joins.map(|join| {
+            let alias = name(&join.alias);
+            let on = join.on.iter().map(|one| {
+                let before = one.join.and_then(|at| scan.joins.get(at));
+                let ours = before.map_or_else(|| from.clone(), |before| name(&before.alias));
+                format!("{alias}.{} = {ours}.{}", name(&one.theirs), name(&one.ours))
+            });
+            let on = joined(on, " AND ");
+            format!(" JOIN {} AS {alias} ON {on}", name(&join.table.name))
+        });
+        let joins: String = joins.collect();
+        let key = table.row_key().first().map_or_else(String::new, |key| {
+            format!(" AND {from}.{} = :key", name(key))
+        });
+        let sql = format!("SELECT {from}.* FROM {from}{joins} WHERE ({condition}){key}");
         let asks = ask(&sql, self.catalog, self.observed).unwrap_or_default();
         let whens = asks.last().into_iter().flat_map(Ask::conditions);
         whens.cloned().collect()
     }
 
-    /// The share of rows that meet a condition in a mapping's words.
-    fn met_by(&self, condition: &str, table: &Table) -> f64 {
-        let counted = (table.name.clone(), condition.to_owned());
-        if let Some(share) = self.observed.conditions.get(&counted) {
-            return share.clamp(1.0 / rows(table), 1.0);
-        }
-        let whens = self.whens(condition, table);
-        if whens.is_empty() {
-            return SOME;
-        }
-        whens.iter().map(|when| self.share(when, table)).product()
-    }
-
     /// The share of rows that meet a condition without parameters.
     pub(crate) fn share(&self, when: &When, table: &Table) -> f64 {
+        self.counted_share(when, table).0
+    }
+
+    /// The same, and whether it was counted.
+    fn counted_share(&self, when: &When, table: &Table) -> (f64, bool) {
         let counted = when.counted(table, self.catalog.dbms);
         if let Some(share) = counted.and_then(|counted| self.observed.conditions.get(&counted)) {
-            return share.clamp(1.0 / rows(table), 1.0);
+            return (share.clamp(1.0 / rows(table), 1.0), true);
         }
         let filter = when.filter.as_ref();
-        filter.map_or(SOME, |filter| self.passing(filter, table))
+        let share = filter.map_or(SOME, |filter| self.passing(filter, table));
+        (share, false)
     }
 
     /// The share of rows that pass a filter.

@@ -14,7 +14,7 @@ use crate::observed::Observed;
 use crate::path::Path;
 use crate::structure::Structure;
 use crate::workload::Statement;
-use crate::writes::{Values, Write, Writes};
+use crate::writes::{SaidValues, Write, Writes};
 
 /// A table of figures that are kept.
 #[derive(Debug, Clone)]
@@ -177,7 +177,7 @@ impl Figures {
                     rate,
                     inserts_several: false,
                     numbers: false,
-                    values: Values::new(),
+                    said: SaidValues::default(),
                     columns: kept.of.figures.iter().map(Figure::name).collect(),
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
                     found_by: kept.of.groups.clone(),

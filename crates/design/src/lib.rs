@@ -46,7 +46,7 @@ use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{
     Catalog, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
 };
-use dynafold_relational::scan::{Scan, ScanColumn};
+use dynafold_relational::scan::{Join, ScanColumn};
 use dynafold_sql::{
     Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
 };
@@ -74,7 +74,7 @@ use structure::{KeyPart, Part, Structure, serves, structures};
 use traps::LargeColumns;
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
-use writes::{Write, Writes};
+use writes::{SaidValues, Values, Write, Writes};
 use written::{IndexNames, Placed, Writing};
 
 /// What a design may use.
@@ -149,31 +149,44 @@ pub fn conditions(
 
 /// Those that decide who is in an index of a mapping.
 pub fn conditions_of(model: &Model, catalog: &Catalog) -> BTreeSet<(TableName, String)> {
+    let observed = &Observed::default();
+    let facts = Facts { catalog, observed };
     let found = model.scans().into_iter().flat_map(|scan| {
         let flags = scan.columns.iter().filter_map(|column| match column {
             ScanColumn::Flag(condition) => Some(condition),
             _ => None,
         });
         let all = flags.chain(&scan.conditions);
-        let own =
-            all.filter(|condition| is_simple(condition) && !names_parent(condition, scan, catalog));
-        own.filter_map(|condition| Some((scan.from.table()?.clone(), condition.clone())))
+        let simple = all.filter(|condition| is_simple(condition));
+        simple.flat_map(move |condition| {
+            let table = scan.from.table().and_then(|name| catalog.table(name));
+            let is_own = |join: &Join| !names_joined(condition, join, table, catalog);
+            let found: Vec<(TableName, String)> = match (scan.from.table(), table) {
+                (Some(name), _) if scan.joins.iter().all(is_own) => {
+                    vec![(name.clone(), condition.clone())]
+                }
+                (_, Some(table)) => {
+                    let whens = facts.whens(condition, scan, table);
+                    let counted = whens.iter().map(|when| when.counted(table, catalog.dbms));
+                    counted.flatten().collect()
+                }
+                _ => Vec::new(),
+            };
+            found
+        })
     });
     found.collect()
 }
 
-/// Whether a condition may name a parent of the rows, so that it is no condition of their table alone.
-fn names_parent(condition: &str, scan: &Scan, catalog: &Catalog) -> bool {
-    let own = scan.from.table().and_then(|name| catalog.table(name));
-    scan.joins.iter().any(|join| {
-        let parent = catalog.table(&join.table);
-        let mut columns = parent.into_iter().flat_map(|parent| &parent.columns);
-        has_word(condition, &join.alias)
-            || columns.any(|column| {
-                own.is_none_or(|own| own.column(&column.name).is_none())
-                    && has_word(condition, &column.name)
-            })
-    })
+/// Whether a condition may name a joined parent of the rows, so that it is no condition of their table alone.
+fn names_joined(condition: &str, join: &Join, own: Option<&Table>, catalog: &Catalog) -> bool {
+    let parent = catalog.table(&join.table);
+    let mut columns = parent.into_iter().flat_map(|parent| &parent.columns);
+    has_word(condition, &join.alias)
+        || columns.any(|column| {
+            own.is_none_or(|own| own.column(&column.name).is_none())
+                && has_word(condition, &column.name)
+        })
 }
 
 /// Whether a condition does not look at other tables, which takes long to count.
@@ -937,7 +950,7 @@ fn understood<'w, 'c>(
                         inserts_several: write.rows != Some(1),
                         numbers: write.numbers,
                         columns,
-                        values: inserted_values(&write, table, catalog.dbms),
+                        said: said_values(&write, table, catalog.dbms),
                         from_itself: write.from_itself.iter().map(named).collect(),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
@@ -991,14 +1004,34 @@ fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
     float(write.rows.unwrap_or(1)) * keys
 }
 
-/// The values that an INSERT gives, by the columns of its table: those that it says, and the defaults of columns that it leaves
-/// out.
-fn inserted_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> writes::Values {
-    let said = write.values.iter().filter_map(|(name, value)| {
-        let mut columns = table.columns.iter();
-        let column = columns.find(|one| one.name.eq_ignore_ascii_case(name))?;
-        Some((column.name.clone(), value.clone()))
-    });
+/// What a statement says of its row, by the columns of its table. A column that an UPDATE does not set stays as its WHERE says it.
+fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues {
+    let own = |said: &[(String, Constant)]| -> Values {
+        let own = said.iter().filter_map(|(name, value)| {
+            let mut columns = table.columns.iter();
+            let column = columns.find(|one| one.name.eq_ignore_ascii_case(name))?;
+            Some((column.name.clone(), value.clone()))
+        });
+        own.collect()
+    };
+    let (before, mut after) = (own(&write.found_values), own(&write.values));
+    match write.kind {
+        WriteKind::Insert => after.extend(defaults(write, table, dbms)),
+        WriteKind::Update => {
+            let is_set = |column: &String| {
+                let mut set = write.columns.iter();
+                set.any(|one| one.eq_ignore_ascii_case(column))
+            };
+            let kept = before.iter().filter(|(column, _)| !is_set(column));
+            after.extend(kept.map(|(column, value)| (column.clone(), value.clone())));
+        }
+        WriteKind::Delete => {}
+    }
+    SaidValues { before, after }
+}
+
+/// The defaults of the columns that an INSERT leaves out.
+fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
     let left_out = table.columns.iter().filter(|column| {
         let named = write.inserted.as_ref();
         let is_named = |name: &String| name.eq_ignore_ascii_case(&column.name);
@@ -1018,7 +1051,7 @@ fn inserted_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> writes:
         };
         Some((column.name.clone(), value))
     });
-    said.chain(defaults).collect()
+    defaults.collect()
 }
 
 /// A table, and the columns of it that a WHERE holds equal to something.
@@ -1990,7 +2023,7 @@ mod tests {
         }
         let values = |table: &Table, sql: &str| {
             let write = write_statement(sql, Dbms::Postgres).unwrap();
-            inserted_values(&write, table, Dbms::Postgres)
+            said_values(&write, table, Dbms::Postgres).after
         };
         let left_out = [
             ("note".to_owned(), Constant::Null),

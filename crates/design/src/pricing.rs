@@ -11,7 +11,7 @@ use crate::ask::Ask;
 use crate::choose::{
     INCONSISTENT, Placement, Problem, ReadOption, StructureCost, UNSERVED, UpdateCost,
 };
-use crate::facts::Facts;
+use crate::facts::{Facts, Met, entries_changed, taken_out};
 use crate::figures::Figures;
 use crate::pins::Pins;
 use crate::structure::{Part, Structure, is_allowed, own_part};
@@ -235,15 +235,9 @@ impl Pricing<'_> {
         let parts = structure.parts.iter().map(|part| {
             let share = self.share(structure, part);
             let bytes = facts::rows(part.table) * share * (3.0 * 60.0 + 100.0);
-            let writes = self.statements(part.table).map(|write| match write.kind {
-                WriteKind::Insert => write.rate * self.entering(structure, part, write),
-                WriteKind::Delete => write.rate * share,
-                // The old entry goes, the new one comes.
-                WriteKind::Update if is_moved(structure, part, write) => {
-                    write.rate * 2.0 * share.max(0.5)
-                }
-                WriteKind::Update => 0.0,
-            });
+            let writes = self
+                .statements(part.table)
+                .map(|write| write.rate * self.entries(structure, part, write, false));
             self.usd_writes(writes.sum()) + self.prices.storage(bytes).unwrap_or_default()
         });
         parts.sum()
@@ -287,19 +281,13 @@ impl Pricing<'_> {
                 found.insert(usize::MAX - place, stored);
             }
             for write in self.statements(table) {
-                let touches = match write.kind {
-                    WriteKind::Update if is_moved(structure, part, write) => 2.0 * (units - 1.0),
-                    WriteKind::Update if write.columns.iter().any(is_needed) => units,
-                    WriteKind::Update => 0.0,
-                    WriteKind::Insert | WriteKind::Delete => units - 1.0,
-                };
-                let share = match write.kind {
-                    WriteKind::Insert => self.entering(structure, part, write),
-                    _ => share,
-                };
-                if touches * share > 0.0 {
+                let in_place = write.columns.iter().any(is_needed);
+                // A unit of each entry is in the costs of the index already.
+                let further = units * self.entries(structure, part, write, in_place)
+                    - self.entries(structure, part, write, false);
+                if further > 0.0 {
                     let known = found.entry(write.at).or_default();
-                    *known += self.usd_writes(write.rate * touches * share);
+                    *known += self.usd_writes(write.rate * further);
                 }
             }
         }
@@ -360,14 +348,47 @@ impl Pricing<'_> {
             .filter(|column| is_needed(&column.name));
         let own = columns.map(|column| self.facts.attribute(&path::Path::own(&column.name), table));
         let units = write_units(own.sum::<f64>() + 120.0 + copies);
-        let share = self.share(structure, part);
+        let in_place = write.columns.iter().any(is_needed);
+        units * self.entries(structure, part, write, in_place)
+    }
+
+    /// About how many entries of an index one request of a statement writes. `in_place`: whether it sets a column that the index
+    /// holds.
+    fn entries(
+        &self,
+        structure: &Structure<'_>,
+        part: &Part<'_>,
+        write: &Write,
+        in_place: bool,
+    ) -> f64 {
+        let met = |values: &Values| self.met(structure, part, values);
+        let (before, after) = (&write.said.before, &write.said.after);
         match write.kind {
-            WriteKind::Insert => units * self.entering(structure, part, write),
-            WriteKind::Delete => units * share,
-            WriteKind::Update if is_moved(structure, part, write) => 2.0 * units * share.max(0.5),
-            WriteKind::Update if write.columns.iter().any(is_needed) => units * share,
+            WriteKind::Insert => met(after).of_all(),
+            WriteKind::Delete => met(before).of_all(),
+            WriteKind::Update if is_moved(structure, part, write) => {
+                let in_place = f64::from(u8::from(in_place));
+                let stays = if sets_key(part, write) { 2.0 } else { in_place };
+                let taken_out = || self.taken_out(structure, part);
+                entries_changed([met(before), met(after)], stays, taken_out)
+            }
+            WriteKind::Update if in_place => met(before).of_all(),
             WriteKind::Update => 0.0,
         }
+    }
+
+    /// The share of the updates without a known value that take a row out of an index.
+    fn taken_out(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
+        let writes = self.statements(part.table).filter(|write| {
+            write.kind != WriteKind::Update
+                || write.columns.iter().any(|one| decides(structure, one))
+        });
+        let writes = writes.map(|write| {
+            let met = [&write.said.before, &write.said.after];
+            let met = met.map(|values| self.met(structure, part, values));
+            (write.kind, write.rate, met)
+        });
+        taken_out(writes)
     }
 
     pub(crate) fn statements(&self, table: &Table) -> impl Iterator<Item = &Write> {
@@ -377,18 +398,14 @@ impl Pricing<'_> {
 
     /// The share of an item type's items that an index holds: those that meet its conditions, and have its partition key.
     pub(crate) fn share(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
-        self.share_of(structure, part, &Values::new())
+        self.met(structure, part, &Values::new()).of_all()
     }
 
-    /// The same of the items that an INSERT makes: by the values that it says.
-    fn entering(&self, structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> f64 {
-        self.share_of(structure, part, &write.values)
-    }
-
-    fn share_of(&self, structure: &Structure<'_>, part: &Part<'_>, values: &Values) -> f64 {
+    /// How many of the items of rows with these values it holds.
+    fn met(&self, structure: &Structure<'_>, part: &Part<'_>, values: &Values) -> Met {
         let table = structure.keyed(part).table;
         let when = structure.when.iter();
-        let met = when.map(|when| self.facts.inserted(when, table, values));
+        let met = when.map(|when| self.facts.met_by(when, table, values));
         // What a condition asks for is counted by it.
         let is_asked = |path: &path::Path| {
             let mut when = structure.when.iter();
@@ -397,7 +414,7 @@ impl Pricing<'_> {
         let paths: BTreeSet<&path::Path> = part.partition.iter().map(|key| &key.path).collect();
         let paths = paths.into_iter().filter(|path| !is_asked(path));
         let present = paths.map(|path| self.facts.given(path, table, values));
-        met.product::<f64>() * present.product::<f64>()
+        met.chain(present).fold(Met::ALL, Met::and)
     }
 
     /// What it costs to have a structure as the table's own key: updates move items, and must first find them where their own
@@ -455,18 +472,15 @@ impl Pricing<'_> {
     fn update_costs(&self, structure: &Structure<'_>) -> BTreeMap<usize, UpdateCost> {
         let mut found = BTreeMap::new();
         for part in &structure.parts {
-            let share = self.share(structure, part);
             let updates = self.statements(part.table);
             for write in updates.filter(|write| write.kind == WriteKind::Update) {
-                let in_place = if is_moved(structure, part, write) {
-                    2.0 * share.max(0.5)
-                } else {
-                    0.0
-                };
+                let in_place = self.entries(structure, part, write, false);
+                let both = [&write.said.before, &write.said.after];
+                let both = both.map(|values| self.met(structure, part, values).of_all());
                 // Both items of a row have an entry.
                 let cost: &mut UpdateCost = found.entry(write.at).or_default();
                 cost.in_place += self.usd_writes(write.rate * in_place);
-                cost.key_changed += self.usd_writes(write.rate * 2.0 * share);
+                cost.key_changed += self.usd_writes(write.rate * both.iter().sum::<f64>());
             }
         }
         found
@@ -545,15 +559,22 @@ impl Pricing<'_> {
 
 /// Whether an update changes the key of an item's entry, or whether it has one.
 pub(crate) fn is_moved(structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> bool {
+    let mut columns = write.columns.iter();
+    sets_key(part, write) || columns.any(|column| decides(structure, column))
+}
+
+/// Whether a column decides which rows are in an index.
+fn decides(structure: &Structure<'_>, column: &str) -> bool {
+    let named = |text: &str| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        text.split(|c| !is_word(c)).any(|word| word == column)
+    };
+    structure.when.iter().any(|when| named(&when.said))
+}
+
+/// Whether an update changes the key of an item's entry.
+fn sets_key(part: &Part<'_>, write: &Write) -> bool {
     let keys = part.partition.iter().chain(&part.sort);
     let mut own = keys.filter(|key| key.path.steps.is_empty());
-    let is_set = |column: &String| write.columns.contains(column);
-    let decides = |column: &String| {
-        let named = |text: &str| {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            text.split(|c| !is_word(c)).any(|word| word == column)
-        };
-        structure.when.iter().any(|when| named(&when.said))
-    };
-    own.any(|key| is_set(&key.path.column)) || write.columns.iter().any(decides)
+    own.any(|key| write.columns.contains(&key.path.column))
 }

@@ -250,7 +250,7 @@ impl<'m, 'c> Material<'m, 'c> {
         let facts = self.pricing.facts;
         let rates = inserts.map(|write| {
             let share = |when: &&When| {
-                facts.inserted(when, table, &write.values) / facts.share(when, table)
+                facts.inserted(when, table, &write.said.after) / facts.share(when, table)
             };
             write.rate * when.iter().map(share).product::<f64>()
         });

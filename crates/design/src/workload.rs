@@ -142,7 +142,6 @@ pub fn read(text: &str, dbms: Dbms) -> Result<Vec<Statement>, WorkloadError> {
     let mut sql = String::new();
     let mut begin = 0;
     let mut open = Open::None;
-    let escapes = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
     for (number, line) in lines(text) {
         if sql.trim().is_empty() {
             let trimmed = line.trim();
@@ -169,7 +168,7 @@ pub fn read(text: &str, dbms: Dbms) -> Result<Vec<Statement>, WorkloadError> {
             });
         }
         let mut rest = line;
-        while let Some(at) = end_of_statement(rest, &mut open, escapes) {
+        while let Some(at) = end_of_statement(rest, &mut open, dbms) {
             let (before, after) = rest.split_at(at);
             sql.push_str(before);
             push(&mut found, &mut heading, &mut sql, begin);
@@ -498,26 +497,44 @@ fn read_heading(comment: &str, line: usize) -> Result<Option<Statement>, Workloa
 }
 
 /// What a piece of SQL has begun and not ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Open {
     None,
     Quote(char),
+    /// With what ends it: `$$`, `$tag$`.
+    Dollar(String),
     Comment,
 }
 
-/// The byte of the semicolon that ends a statement in a line. `escapes`: in quotes a backslash escapes the next character.
+/// The byte of the semicolon that ends a statement in a line.
 ///
 /// This is no work for the tokenizer of `sqlparser`: that stops at the first fault of the whole file, and takes `--keep: …` of MySQL
 /// for two minus signs.
-fn end_of_statement(line: &str, open: &mut Open, escapes: bool) -> Option<usize> {
+fn end_of_statement(line: &str, open: &mut Open, dbms: Dbms) -> Option<usize> {
+    // In quotes a backslash escapes the next character.
+    let escapes = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
     let mut letters = line.char_indices().peekable();
     while let Some((at, letter)) = letters.next() {
         let next = letters.peek().map(|(_, next)| *next);
-        match (*open, letter) {
+        match (&*open, letter) {
             (Open::Quote('\'' | '"'), '\\') if escapes => {
                 letters.next();
             }
-            (Open::Quote(quote), letter) if letter == quote => *open = Open::None,
+            (Open::Quote(quote), letter) if letter == *quote => *open = Open::None,
+            (Open::Dollar(tag), '$')
+                if line.get(at..).is_some_and(|rest| rest.starts_with(&**tag)) =>
+            {
+                let end = at + tag.len();
+                while letters.next_if(|(at, _)| *at < end).is_some() {}
+                *open = Open::None;
+            }
+            (Open::None, '$') if dbms == Dbms::Postgres => {
+                if let Some(tag) = dollar_tag(line, at) {
+                    let end = at + tag.len();
+                    while letters.next_if(|(at, _)| *at < end).is_some() {}
+                    *open = Open::Dollar(tag.to_owned());
+                }
+            }
             (Open::Comment, '*') if next == Some('/') => {
                 letters.next();
                 *open = Open::None;
@@ -533,6 +550,19 @@ fn end_of_statement(line: &str, open: &mut Open, escapes: bool) -> Option<usize>
         }
     }
     None
+}
+
+/// What begins a text in dollar quotes at this byte of a line. Behind a name `$` belongs to it, and `$1` is a parameter.
+fn dollar_tag(line: &str, at: usize) -> Option<&str> {
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let is_in_name = line
+        .get(..at)?
+        .ends_with(|sign: char| is_part(sign) || sign == '$');
+    let rest = line.get(at..)?;
+    let (name, _) = rest.strip_prefix('$')?.split_once('$')?;
+    let is_name = name.chars().all(is_part) && !name.starts_with(|sign: char| sign.is_numeric());
+    rest.get(..name.len() + 2)
+        .filter(|_| is_name && !is_in_name)
 }
 
 #[cfg(test)]
@@ -654,6 +684,27 @@ access_patterns:
         for dbms in [Dbms::Postgres, Dbms::Sqlite] {
             assert_eq!(sql(dbms), None);
         }
+    }
+
+    #[test]
+    fn a_semicolon_in_dollar_quotes_ends_no_statement_of_postgres() {
+        let sql = |text: &str, dbms| {
+            let read = read(text, dbms).unwrap().into_iter();
+            read.map(|one| one.sql).collect::<Vec<_>>()
+        };
+        for whole in [
+            "INSERT INTO t (a, b) VALUES (:a, $$x; 'y$$)",
+            "INSERT INTO t (a) VALUES ($a_1$x; $$;\n$b$; y$a_1$)",
+        ] {
+            let text = format!("{whole}; SELECT 2");
+            assert_eq!(sql(&text, Dbms::Postgres), [whole, "SELECT 2"]);
+        }
+        // Two parameters, a name, and another database.
+        let text = "SELECT $1; SELECT $2; SELECT a$$ FROM t; SELECT 4";
+        assert_eq!(sql(text, Dbms::Postgres).len(), 4);
+        assert_eq!(sql("SELECT a, $$; SELECT $$", Dbms::Sqlite).len(), 2);
+        let open = read("SELECT $$a;", Dbms::Postgres).unwrap_err();
+        assert_eq!(open, WorkloadError::Open { line: 1 });
     }
 
     #[test]

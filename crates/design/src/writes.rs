@@ -15,8 +15,17 @@ pub(crate) struct Writes {
     pub(crate) statements: Vec<Write>,
 }
 
-/// What an INSERT gives columns.
+/// Values that a statement says of a row, by column.
 pub(crate) type Values = BTreeMap<String, Constant>;
+
+/// What a statement says of a row that it writes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SaidValues {
+    /// The values that an UPDATE or DELETE finds.
+    pub(crate) before: Values,
+    /// Those that an INSERT or UPDATE leaves.
+    pub(crate) after: Values,
+}
 
 /// A statement that writes.
 #[derive(Debug, Clone)]
@@ -33,8 +42,8 @@ pub(crate) struct Write {
     pub(crate) numbers: bool,
     /// The columns that it sets.
     pub(crate) columns: Vec<String>,
-    /// The values that an INSERT gives.
-    pub(crate) values: Values,
+    /// What it says of the row.
+    pub(crate) said: SaidValues,
     /// Those that it computes from what they were.
     pub(crate) from_itself: Vec<String>,
     /// The columns that its WHERE holds equal to something.

@@ -92,6 +92,20 @@ impl Condition {
         }
     }
 
+    /// The column that it holds equal to a constant, or NULL, with that.
+    pub(super) fn said(&self) -> Option<(&ColumnRef, Constant)> {
+        if let ConditionTest::Null {
+            operand,
+            negated: false,
+        } = &self.test
+        {
+            return Some((operand.column()?, Constant::Null));
+        }
+        let [left, right] = self.equal()?;
+        let constant = right.constant().filter(|one| **one != Constant::Null)?;
+        Some((left.column()?, constant.clone()))
+    }
+
     /// The one column that it holds below something that is no column.
     pub(super) fn below(&self) -> Option<&ColumnRef> {
         let ConditionTest::Compare { left, op, right } = &self.test else {

@@ -197,6 +197,14 @@ impl Operand {
         }
     }
 
+    /// The constant that it is, as it is.
+    pub(super) fn constant(&self) -> Option<&Constant> {
+        match &self.value {
+            OperandValue::Constant(constant) if self.around.is_empty() => Some(constant),
+            _ => None,
+        }
+    }
+
     /// Whether it is more than a column, a row of columns, a parameter or a constant.
     pub fn is_computed(&self) -> bool {
         match &self.value {

@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName, SetExpr, Statement,
-    TableFactor, TableObject, TableWithJoins,
+    Assignment, AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName, SetExpr,
+    Statement, TableFactor, TableObject, TableWithJoins,
 };
 
 use super::condition::{Condition, conditions};
@@ -38,16 +38,18 @@ pub struct WriteStatement {
     pub rows: Option<u64>,
     /// Whether an INSERT computes a number from the greatest one: `max(no) + 1`.
     pub numbers: bool,
-    /// The columns that an UPDATE sets.
+    /// The columns that an UPDATE sets, but for `a = a`.
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
     pub from_itself: Vec<String>,
-    /// The values that an INSERT of one row says beside parameters, by column. Without a parameter all are examples.
+    /// The values that an INSERT of one row or an UPDATE says beside parameters, by column. Without a parameter all are examples.
     pub values: Vec<(String, Constant)>,
     /// The columns that an INSERT names: others get their defaults. None where it gives all in their order.
     pub inserted: Option<Vec<String>>,
     /// The columns that its WHERE holds equal to something, or to one of a list.
     pub found_by: Vec<String>,
+    /// The values that the WHERE of a statement over one table holds columns equal to beside parameters, NULL too, by column.
+    pub found_values: Vec<(String, Constant)>,
     /// The columns with a list, each with how many values it has.
     pub listed: Vec<(String, usize)>,
     /// The columns that its WHERE holds below something that is no column, alone or in an expression.
@@ -60,6 +62,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
     on_large_stack(move || {
         let mut statements = statements(&sql, dbms).ok()?;
         let statement = statements.pop().filter(|_| statements.is_empty())?;
+        let is_meant = has_expression(&statement, |part| placeholder(part).is_some());
         let mut from_itself = Vec::new();
         let mut rows = Some(1);
         let mut numbers = false;
@@ -82,18 +85,20 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             },
             Statement::Update(update) => {
                 let assignments = update.assignments.iter();
-                let set = assignments.filter_map(|one| match &one.target {
-                    AssignmentTarget::ColumnName(name) => {
-                        Some((names(name, Some(dbms))?.pop()?, &one.value))
-                    }
-                    AssignmentTarget::Tuple(_) => None,
-                });
-                let set: Vec<(Name, &Expr)> = set.collect();
+                let set = assignments.flat_map(|one| assigned(one, &sql));
+                let set: Vec<(Name, Option<&Expr>)> = set.collect();
                 let own = set.iter().filter(|(name, value)| {
-                    let mut columns = Expression::of(*value, &sql).columns.into_iter();
+                    let of = value.map(|value| Expression::of(value, &sql));
+                    let mut columns = of.iter().flat_map(|of| &of.columns);
                     columns.any(|column| column.name.is(&name.text))
                 });
                 from_itself = own.map(|(name, _)| name.text.clone()).collect();
+                let said = set.iter().filter(|_| is_meant);
+                let said = said.filter_map(|(name, value)| {
+                    let value = Operand::of((*value)?, &sql);
+                    Some((name.text.clone(), value.constant()?.clone()))
+                });
+                values = said.collect();
                 let set = set.into_iter().map(|(name, _)| name.text).collect();
                 let table = named(&update.table)?;
                 (WriteKind::Update, table, set, update.selection.as_ref())
@@ -118,6 +123,11 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             let (_, list) = condition.listed()?;
             Some((name(condition.found_by()?), list.len()))
         };
+        let said = |condition: &Condition| {
+            let (column, value) = condition.said()?;
+            Some((name(column), value))
+        };
+        let is_of_one = is_meant && is_of_one_table(&statement);
         let mut parts = names(table, Some(dbms))?;
         let table = parts.pop()?;
         Some(WriteStatement {
@@ -131,11 +141,47 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             values,
             inserted,
             found_by: held().filter_map(Condition::found_by).map(name).collect(),
+            found_values: held().filter(|_| is_of_one).filter_map(said).collect(),
             listed: held().filter_map(listed).collect(),
             below: held().filter_map(Condition::below).map(name).collect(),
         })
     })
     .flatten()
+}
+
+/// Whether an UPDATE or DELETE names no other table, whose columns its WHERE may mean.
+fn is_of_one_table(statement: &Statement) -> bool {
+    match statement {
+        Statement::Update(update) => update.from.is_none() && update.table.joins.is_empty(),
+        Statement::Delete(delete) => delete.using.is_none() && delete.tables.is_empty(),
+        _ => false,
+    }
+}
+
+/// The columns that an assignment sets, each with its value; without one if a query or a function gives the values of several.
+fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s Expr>)> {
+    let value = &assignment.value;
+    let pairs: Vec<(&ObjectName, Option<&Expr>)> = match (&assignment.target, value) {
+        (AssignmentTarget::ColumnName(column), _) => vec![(column, Some(value))],
+        (AssignmentTarget::Tuple(columns), Expr::Tuple(values))
+            if columns.len() == values.len() =>
+        {
+            columns.iter().zip(values.iter().map(Some)).collect()
+        }
+        (AssignmentTarget::Tuple(columns), _) => {
+            let value = Some(value).filter(|_| columns.len() == 1);
+            columns.iter().map(|column| (column, value)).collect()
+        }
+    };
+    let named = pairs
+        .into_iter()
+        .filter_map(|(column, value)| Some((names(column, sql.dbms())?.pop()?, value)));
+    let changed = named.filter(|(name, value)| {
+        let value = value.map(|value| Operand::of(value, sql));
+        let itself = value.as_ref().and_then(Operand::column);
+        itself.is_none_or(|column| column.owner.is_some() || !column.name.is(&name.text))
+    });
+    changed.collect()
 }
 
 /// The values that an INSERT of one row says beside parameters.
@@ -303,6 +349,42 @@ mod tests {
         }
         for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
             assert!(below(condition).is_empty(), "{condition}");
+        }
+    }
+
+    #[test]
+    fn an_update_sets_the_columns_of_its_tuples() {
+        for (set, columns) in [
+            ("(a, b) = (b + 1, b + 1), c = 2", "a b c, from itself b"),
+            ("(a, b) = (SELECT a, b FROM s)", "a b, from itself "),
+            ("(a) = (a + 1)", "a, from itself a"),
+            ("a = a, (b, c) = (b, a)", "c, from itself "),
+            ("a = s.a", "a, from itself a"),
+        ] {
+            let sql = format!("UPDATE t SET {set} WHERE id = :id");
+            let read = write_statement(&sql, Dbms::Postgres).unwrap();
+            let own = read.from_itself.join(" ");
+            let found = format!("{}, from itself {own}", read.columns.join(" "));
+            assert_eq!(found, columns, "{set}");
+        }
+    }
+
+    #[test]
+    fn a_write_says_values_beside_parameters() {
+        let text = |column: &str, text: &str| (column.to_owned(), Constant::Text(text.to_owned()));
+        let moves = "UPDATE t SET a = 'x', (b, c) = ('y', :c), d = d WHERE id = :id AND a = 'z' AND e IS NULL AND f <> 1";
+        let moves = write_statement(moves, Dbms::Postgres).unwrap();
+        assert_eq!(moves.values, [text("a", "x"), text("b", "y")]);
+        let null = ("e".to_owned(), Constant::Null);
+        assert_eq!(moves.found_values, [text("a", "z"), null]);
+        for sql in [
+            "DELETE FROM t WHERE id = 1 AND a = 'z'",
+            "DELETE FROM t USING s WHERE s.id = :id AND a = 'z'",
+            "UPDATE t SET b = :b FROM s WHERE s.id = t.id AND a = 'z'",
+            "DELETE FROM t WHERE id = :id AND (a = 'z' OR b = 'z')",
+        ] {
+            let read = write_statement(sql, Dbms::Postgres).unwrap();
+            assert_eq!(read.found_values, [], "{sql}");
         }
     }
 }

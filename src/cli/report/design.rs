@@ -74,7 +74,9 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
             let mut reads = mapping.reads.iter();
             let found = reads.find(|one| one.name == read.name);
             let Some(served) = found.and_then(|one| one.served.as_ref()) else {
-                return "not served".to_owned();
+                let why = found.and_then(|one| one.why_not.as_ref());
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                return format!("not served{why}");
             };
             let (units, cost) = (figure(served.units), usd(served.usd_month));
             let eventual = text_if(
@@ -110,7 +112,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
             let name = &write.name;
             match (write.has_key, write.copies_have_key) {
                 (false, _) => Some(name.clone()),
-                (true, false) => Some(format!("{name} (for copies)")),
+                (true, false) => Some(format!("{name} (for items of other rows)")),
                 (true, true) => None,
             }
         });

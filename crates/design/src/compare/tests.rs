@@ -5,7 +5,7 @@ use dynafold_mapping::Described;
 
 use super::{PricedMapping, PricedRequest, price};
 use crate::traps::tests::schema;
-use crate::{modelled, workload};
+use crate::{conditions_of, modelled, workload};
 
 /// A table and two indexes; behind them stand item types and access patterns.
 const TABLE: &str = "dynafold: 1
@@ -19,9 +19,30 @@ table:
 
 /// The price of a mapping of tables as [`schema`] reads them.
 fn priced(tables: &str, mapping: &str, sql: &str) -> PricedMapping {
-    let (catalog, limits) = schema(tables);
+    priced_with(tables, mapping, sql, &[])
+}
+
+/// The same where these conditions decide who is in its indexes, each counted with the share of a table's rows that meet it.
+fn priced_with(
+    tables: &str,
+    mapping: &str,
+    sql: &str,
+    counted: &[(&str, &str, f64)],
+) -> PricedMapping {
+    let (catalog, mut limits) = schema(tables);
     let text = format!("{TABLE}{mapping}");
     let (model, ..) = modelled(&text, &|_| None, &catalog, &Described::new()).unwrap();
+    for (table, condition, share) in counted {
+        let place = (
+            catalog.find(table).unwrap().name.clone(),
+            (*condition).to_owned(),
+        );
+        assert!(
+            conditions_of(&model, &catalog).contains(&place),
+            "{place:?}"
+        );
+        limits.observed.conditions.insert(place, *share);
+    }
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();
     price("", &catalog, &model, &statements, &prices, &limits.observed)
@@ -284,6 +305,100 @@ access_patterns:
 }
 
 #[test]
+fn an_update_is_in_a_sparse_index_by_the_values_that_are_said() {
+    let tables = "events 1000: id, state text distinct=4 most=400, note text";
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI2PK: { $value: \"OPEN#{id}\", $when: \"state = 'open'\" } }
+access_patterns:
+  event: { items: [EVENT], key: { PK: \"E#{id}\", SK: A } }
+";
+    for (statement, units) in [
+        ("UPDATE events SET note = :n WHERE id = :i", 1.25),
+        (
+            "UPDATE events SET note = :n WHERE id = :i AND state = 'open'",
+            2.0,
+        ),
+        (
+            "UPDATE events SET note = :n WHERE id = :i AND state = 'late'",
+            1.0,
+        ),
+        (
+            "UPDATE events SET note = :n WHERE id = :i AND state IS NULL",
+            1.0,
+        ),
+        // Literals without a parameter are examples.
+        (
+            "UPDATE events SET note = 'n' WHERE id = 7 AND state = 'open'",
+            1.25,
+        ),
+        ("UPDATE events SET state = :s WHERE id = :i", 2.0),
+        ("UPDATE events SET state = 'open' WHERE id = :i", 2.0),
+        ("UPDATE events SET state = 'done' WHERE id = :i", 2.0),
+        (
+            "UPDATE events SET state = 'done' WHERE id = :i AND state = 'open'",
+            2.0,
+        ),
+        (
+            "UPDATE events SET state = 'open' WHERE id = :i AND state = 'late'",
+            2.0,
+        ),
+        (
+            "UPDATE events SET state = 'done' WHERE id = :i AND state = 'late'",
+            1.0,
+        ),
+        ("DELETE FROM events WHERE id = :i", 1.25),
+        ("DELETE FROM events WHERE id = :i AND state = 'open'", 2.0),
+        ("DELETE FROM events WHERE id = :i AND state = 'late'", 1.0),
+    ] {
+        let found = write(&priced(
+            tables,
+            mapping,
+            &format!("-- write (1/s)\n{statement};"),
+        ));
+        assert!(
+            (found - units).abs() < 0.01,
+            "{statement}: {found} for {units}"
+        );
+    }
+}
+
+#[test]
+fn a_change_of_a_rare_state_is_counted_where_the_state_is() {
+    let tables = "events 1000: id, state text distinct=4 most=400, note text";
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI2PK: { $value: \"OPEN#{id}\", $when: \"state = 'open'\" } }
+access_patterns:
+  event: { items: [EVENT], key: { PK: \"E#{id}\", SK: A } }
+";
+    let of = |others: &str| {
+        let change = "-- a (1/s)\nUPDATE events SET state = :s WHERE id = :i;";
+        let counted = [("events", "state = 'open'", 0.01)];
+        write(&priced_with(
+            tables,
+            mapping,
+            &format!("{change}\n{others}"),
+            &counted,
+        ))
+    };
+    assert_near(of(""), 1.02);
+    // What others bring into the index, the update takes out of it.
+    let add = |rate: &str, state: &str| {
+        format!("-- b ({rate}/s)\nINSERT INTO events (id, state) VALUES (:i, '{state}');")
+    };
+    assert_near(of(&add("1", "open")), 2.0);
+    assert_near(of(&add("0.5", "open")), 1.5);
+    assert_near(of(&add("1", "done")), 1.02);
+    let finish = "-- c (1/s)\nUPDATE events SET state = 'done' WHERE id = :i AND state = 'open';";
+    assert_near(of(&format!("{}\n{finish}", add("1", "open"))), 1.02);
+}
+
+#[test]
 fn a_limit_counts_each_item_of_a_row() {
     let tables = "docs 1000: id, owner distinct=100 most=30, at, body text longest=9000";
     let mapping = "items:
@@ -387,6 +502,31 @@ fn what_a_condition_on_another_row_decides_is_written_with_that_row() {
 }
 
 #[test]
+fn a_condition_on_a_parent_is_counted_over_the_parents() {
+    let of = |when: &str, counted: &[(&str, &str, f64)]| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"P#{{id}}\", SK: P }}
+    join: {{ z: zone_id, r: z.region_id }}
+    attributes: {{ GSI2PK: {{ $value: \"Z#{{zone_id}}\", $when: \"{when}\" }} }}
+access_patterns:
+  parcel: {{ items: [PARCEL], key: {{ PK: \"P#{{id}}\", SK: P }} }}
+"
+        );
+        let sql = "-- add (1/s)\nINSERT INTO parcels (id, zone_id) VALUES (:i, :z);";
+        write(&priced_with(COPIED, &mapping, sql, counted))
+    };
+    let of_zone = ("zones", "zones.status = 'open'", 0.3);
+    assert_near(of("z.status = 'open'", &[]), 1.5);
+    assert_near(of("z.status = 'open'", &[of_zone]), 1.3);
+    let own = ("parcels", "parcels.state = 'in'", 0.5);
+    let both = "z.status = 'open' AND parcels.state = 'in'";
+    assert_near(of(both, &[of_zone, own]), 1.15);
+}
+
+#[test]
 fn a_reference_on_the_way_to_a_copy_changes_it() {
     let item = "    join: { z: zone_id, r: z.region_id }\n    attributes: { region: \"{r.name}\" }";
     let of = |statement: &str| units_of(item, statement);
@@ -430,6 +570,15 @@ fn an_embedded_child_is_in_one_item() {
 }
 
 #[test]
+fn a_row_of_columns_that_is_set_changes_its_copies() {
+    let item = "    join: { z: zone_id }\n    attributes: { zone: \"{z.name}\" }";
+    for values in ["(:n, :s)", "(SELECT name, :s FROM regions WHERE id = :r)"] {
+        let update = format!("UPDATE zones SET (name, status) = {values} WHERE id = :id");
+        assert_near(units_of(item, &update), 100.0);
+    }
+}
+
+#[test]
 fn an_item_comes_or_goes_by_its_where() {
     let by_parent = "    where: \"z.status = 'in'\"
     join: { z: zone_id }
@@ -441,6 +590,35 @@ fn an_item_comes_or_goes_by_its_where() {
     let update = "UPDATE parcels SET zone_id = :z WHERE id = :id";
     assert_near(units_of(by_own, update), 1.0);
     assert_near(units_of("    columns: [state]", update), 0.0);
+    // As far as the statement says it.
+    let only = "    where: \"state = 'in'\"";
+    for (update, units) in [
+        ("SET zone_id = :z WHERE id = :id AND state = 'in'", 1.0),
+        ("SET zone_id = :z WHERE id = :id AND state = 'out'", 0.0),
+        ("SET state = 'out' WHERE id = :id AND state = 'in'", 1.0),
+        ("SET state = 'gone' WHERE id = :id AND state = 'out'", 0.0),
+    ] {
+        assert_near(units_of(only, &format!("UPDATE parcels {update}")), units);
+    }
+    // Of a rare state few, but as many go as come.
+    let of = |others: &str| {
+        let mapping = "items:
+  PARCEL: { from: parcels, key: { PK: \"P#{id}\", SK: P }, where: \"state = 'in'\" }
+access_patterns:
+  parcel: { items: [PARCEL], key: { PK: \"P#{id}\", SK: P } }
+";
+        let change = "-- a (1/s)\nUPDATE parcels SET state = :s WHERE id = :id;";
+        let counted = [("parcels", "state = 'in'", 0.01)];
+        write(&priced_with(
+            COPIED,
+            mapping,
+            &format!("{change}\n{others}"),
+            &counted,
+        ))
+    };
+    assert_near(of(""), 0.02);
+    let add = "-- b (0.5/s)\nINSERT INTO parcels (id, state) VALUES (:i, 'in');";
+    assert_near(of(add), 0.5);
 }
 
 #[test]
@@ -457,7 +635,10 @@ fn copies_have_a_key_where_one_finds_the_items_by_the_reference() {
 access_patterns:
   parcel: {{ items: [PARCEL], key: {{ PK: \"{}\" }} }}
 ",
-            key.replace("{id}", "{i}").replace("{zone_id}", "{i}")
+            ["id", "zone_id", "z.name", "r.name"]
+                .iter()
+                .fold(key.to_owned(), |key, name| key
+                    .replace(&format!("{{{name}}}"), "{i}"))
         );
         priced(COPIED, &mapping, &format!("-- write (1/s)\n{sql};")).writes[0].copies_have_key
     };
@@ -475,6 +656,11 @@ access_patterns:
     let zones = "  ZONE: { from: zones, key: { PK: \"R#{region_id}\", SK: \"Z#{id}\" } }";
     assert!(has_key("Z#{zone_id}", zones, region));
     assert!(!has_key("P#{id}", zones, region));
+    // By the row's own columns.
+    assert!(has_key("Z#{z.name}", "", zone));
+    assert!(!has_key("Z#{z.name}", "", region));
+    assert!(has_key("R#{r.name}", "", region));
+    assert!(!has_key("R#{r.name}", "", zone));
 }
 
 #[test]
@@ -518,6 +704,47 @@ access_patterns:
     };
     assert!(serves(both));
     assert!(!serves("SELECT id, name FROM zones WHERE id = :z"));
+}
+
+#[test]
+fn a_read_that_is_not_served_has_a_reason() {
+    let mapping = "items:
+  ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
+access_patterns:
+  zone: { items: [ZONE], key: { PK: \"Z#{z}\" }, sql: \"SELECT id, name FROM zones WHERE id = :z\" }
+";
+    let why = |read: &str| {
+        let found = priced(COPIED, mapping, &format!("-- {read};"));
+        assert_eq!(
+            found.reads[0].served.is_some(),
+            found.reads[0].why_not.is_none()
+        );
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    assert_eq!(
+        why("zone (1/s)\nSELECT id, name FROM zones WHERE id = :z"),
+        ""
+    );
+    for (read, reason) in [
+        (
+            "other (1/s)\nSELECT id FROM zones WHERE id = :z",
+            "no access pattern has its name",
+        ),
+        (
+            "zone (1/s)\nSELECT id FROM parcels WHERE id = :z",
+            "the access pattern of its name reads other tables",
+        ),
+        (
+            "zone (1/s)\nSELECT z.id, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z",
+            "the SQL of its access pattern does not read parcels",
+        ),
+        (
+            "zone (1/s)\nSELECT z.id, r.name FROM zones z JOIN regions r ON r.id = z.region_id WHERE z.id = :z",
+            "the SQL of its access pattern does not select regions.name",
+        ),
+    ] {
+        assert_eq!(why(read), reason);
+    }
 }
 
 #[test]
