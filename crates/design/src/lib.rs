@@ -259,7 +259,7 @@ fn searched(
     let is_small = statements.len() <= SMALL;
     let seconds = |best: Proposal, setting: SearchSetting| {
         let of_rows = (catalog, &limits.observed);
-        let wanted = seconds::tried(&best.copied, of_rows, statements, ALONE);
+        let wanted = seconds::candidates(&best.copied, of_rows, statements, ALONE);
         with_second_requests(best, setting, wanted, &tried)
     };
     (best, setting) = seconds(best, setting);
