@@ -196,7 +196,7 @@ impl<'c> TwoRequests<'c> {
         if others.is_empty() {
             return None;
         }
-        // The second request with the beginning of a name, behind which a number follows where the name was taken.
+        // Finds the access pattern whose name begins so: a number follows where the name was taken.
         let named = |name: &str, is_it: &dyn Fn(&str) -> bool| {
             let found = others.iter().find(|pattern| {
                 let sql = pattern.sql.as_deref();
