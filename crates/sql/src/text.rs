@@ -274,7 +274,7 @@ pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
             Some('r') => '\r',
             Some('t') => '\t',
             Some('Z') => '\u{1a}',
-            // They mean the letters themselves to LIKE, which reads the backslash too.
+            // LIKE takes these for the letters themselves, and needs the backslash for it.
             Some(sign @ ('%' | '_')) => {
                 found.push('\\');
                 sign

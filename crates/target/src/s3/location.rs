@@ -51,13 +51,10 @@ impl S3Location {
         {
             return Err(LocationError::Prefix);
         }
-        let mut prefix = prefix.to_owned();
-        if !prefix.is_empty() {
-            prefix.push('/');
-        }
+        let slash = if prefix.is_empty() { "" } else { "/" };
         Ok(Self {
             bucket: bucket.to_owned(),
-            prefix,
+            prefix: format!("{prefix}{slash}"),
         })
     }
 
