@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// The SDK allocates a lot per request; docs/performance.md has the measurements.
+/// The SDK allocates a lot per request; docs/performance.md compares allocators.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

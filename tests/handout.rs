@@ -762,7 +762,7 @@ async fn shards_load_all_chunks_and_rejects_come_together() {
     std::fs::write(&file, "my own notes").unwrap();
     let refused = handed.finish(&results, &[]).exits(1);
     let why = "is not a rejects file";
-    assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    refused.says(why);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "my own notes");
     std::fs::remove_file(&file).unwrap();
     let report = handed.finish(&results, &[]).exits(3).json();

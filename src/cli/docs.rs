@@ -22,7 +22,7 @@ pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outco
     let job = arguments.job()?;
     let mut formats = job.places.iter().map(|(format, _)| format);
     let (material, definition) = if formats.all(|format| format.export().is_some()) {
-        (gather(&job, output).await?, None)
+        (gather_for_exports(&job, output).await?, None)
     } else {
         let (material, definition) = material::gather(&job, output).await?;
         (material, Some(definition))
@@ -54,7 +54,7 @@ fn written(format: DocsFormat, definition: &Definition) -> String {
 
 /// What exports are made from, which is less than a definition takes: checks the mapping, and reads example items where one
 /// of these exports holds any.
-async fn gather(job: &DocsJob, output: &OutputStreams) -> Result<Material, Failure> {
+async fn gather_for_exports(job: &DocsJob, output: &OutputStreams) -> Result<Material, Failure> {
     let mut formats = job.places.iter().map(|(format, _)| *format);
     let holds_items =
         !job.arguments.no_examples && formats.any(|format| format == DocsFormat::Workbench);

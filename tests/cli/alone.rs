@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::says;
 use crate::support::books::{claimed, hold_loaded};
-use crate::support::cli::{Ran, dynafold};
+use crate::support::cli::{Ran, reported};
 use crate::support::contents::contents;
 use crate::support::sqlite::Database;
 
@@ -50,10 +50,7 @@ impl Case {
     pub(super) fn run(&self, command: &str, further: &[&str]) -> Ran {
         let (mapping, source) = (self.path("t.yaml"), self.source.url());
         let (mapping, target) = (mapping.display().to_string(), self.target());
-        let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
-        all.extend(["--format", "json"]);
-        all.extend(further);
-        dynafold(&all)
+        reported(command, [&mapping, &source, &target], further)
     }
 
     pub(super) fn migrate(&self, further: &[&str], code: i32) -> Value {

@@ -479,7 +479,7 @@ async fn pins_are_kept_or_refused_with_the_reason() {
         std::fs::write(&file, format!("-- keep: {pin}\n{reads}")).unwrap();
         let url = source.url();
         let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
-        assert!(told.stderr.contains(why), "{}", told.stderr);
+        told.says(why);
     }
 }
 
@@ -546,7 +546,7 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
         std::fs::write(&file, format!("-- expires: {said}\n{reads}")).unwrap();
         let url = source.url();
         let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
-        assert!(told.stderr.contains(why), "{}", told.stderr);
+        told.says(why);
     }
     // A mapping that is there keeps its items as they are.
     let (file, old) = (proposal.path("wrong.sql"), proposal.path("design.yaml"));
@@ -554,11 +554,7 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
     let url = source.url();
     let update = ["--workload", &file, "--update", &old, "-o", "-"];
     let told = dynafold(&[&["design", "--source", &url][..], &update].concat()).exits(2);
-    assert!(
-        told.stderr.contains("set `ttl` in the mapping"),
-        "{}",
-        told.stderr
-    );
+    told.says("set `ttl` in the mapping");
 }
 
 const FORUM: &str = "
@@ -1428,7 +1424,7 @@ async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
     let update = ["design", "--source", &proposal.source, "--workload", &more];
     let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
     let apart = "ARTICLES.body, so far only in ARTICLES_BODY: from now on each update of ARTICLES writes it too";
-    assert!(told.stderr.contains(apart), "{}", told.stderr);
+    told.says(apart);
 }
 
 /// Documents, and a key that has the delimiter of keys in it.
@@ -1528,7 +1524,7 @@ async fn what_is_written_all_the_time_is_read_by_two_requests_in_a_row() {
     let arguments = ["verify", &mapping, "--source", &proposal.source];
     let patterns = ["--target", &target, "--patterns", "--pattern", "byPhone"];
     let differs = dynafold(&[&arguments[..], &patterns].concat()).exits(3);
-    assert!(differs.stdout.contains("seen"), "{}", differs.stdout);
+    differs.prints("seen");
     let explained = ["design", "--source", &proposal.source, "--workload"];
     let workload = proposal.path("workload.sql");
     let explained = [&explained[..], &[&workload, "--explain", "ofZone"]].concat();
@@ -1598,7 +1594,7 @@ async fn parents_that_change_all_the_time_are_read_by_second_requests() {
     ];
     let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
     assert_eq!(told.stdout, mapping);
-    assert!(told.stderr.contains("the table, by key"), "{}", told.stderr);
+    told.says("the table, by key");
     let new = proposal.path("updated.yaml");
     let written = ["--update", &old, "-o", &new, "--format", "json"];
     let told = dynafold(&[&update[..], &written].concat()).exits(0).json();

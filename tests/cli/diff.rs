@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dynafold::target::{TargetSpec, connect};
 use serde_json::Value;
 
-use crate::support::cli::{Ran, dynafold};
+use crate::support::cli::{Ran, dynafold, reported};
 use crate::support::contents::contents;
 use crate::support::sqlite::Database;
 
@@ -62,10 +62,7 @@ impl Case {
     fn run(&self, command: &str, mapping: &str, further: &[&str]) -> Ran {
         let (mapping, source) = (self.path(mapping), self.source.url());
         let target = format!("local:{}", self.path("t.ddb"));
-        let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
-        all.extend(["--format", "json"]);
-        all.extend(further);
-        dynafold(&all)
+        reported(command, [&mapping, &source, &target], further)
     }
 
     async fn items(&self) -> usize {

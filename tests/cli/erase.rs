@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dynafold::target::{Action, Batch, BatchEntry, Target, TargetSpec, connect};
+use dynafold::target::{Target, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::says;
-use crate::support::cli::{Ran, command, dynafold, ran};
-use crate::support::contents::contents;
+use crate::support::cli::{Ran, command, dynafold, ran, signal};
+use crate::support::contents::{contents, plant};
 use crate::support::dynamodb_local;
 use crate::support::sqlite::Database;
 
@@ -161,22 +161,7 @@ impl Case {
 
     /// Puts items that the mapping does not make.
     async fn plant(&self, items: &[Value]) {
-        let target = self.connect().await;
-        let table = target.describe(&self.table).await.unwrap().unwrap().table;
-        let mut batch = Batch::new();
-        for (fingerprint, item) in (1_u128..).zip(items) {
-            let entry = BatchEntry {
-                action: Action::Put,
-                size: 100,
-                units: 1,
-                fingerprint,
-                ..BatchEntry::default()
-            };
-            batch.push(entry, |out| out.push_str(&item.to_string()));
-        }
-        batch.seal();
-        let answer = target.write(&table, &batch).await.unwrap();
-        assert!(answer.unprocessed.is_empty());
+        plant(&*self.connect().await, &self.table, items).await;
     }
 
     /// How many items the index holds.
@@ -524,10 +509,7 @@ async fn an_erasure_that_is_killed_is_started_again() {
 
         let child = start();
         tokio::time::sleep(Duration::from_secs(3)).await;
-        let sent = Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status();
-        assert!(sent.unwrap().success());
+        signal(&child, "-INT");
         let interrupted = ran(child).exits(130).json();
         assert_eq!(interrupted["outcome"]["state"], "interrupted");
         let deleted = figure(&interrupted, "deleted");

@@ -65,7 +65,7 @@ fn help_shows_no_value_of_the_environment() {
     command.env("DATABASE_URL", "postgres://app:S3cret@db/app");
     let ran = run(&mut command).exits(0);
     assert!(!ran.stdout.contains("S3cret"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("DATABASE_URL"), "{}", ran.stdout);
+    ran.prints("DATABASE_URL");
 }
 
 #[test]

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dynafold::target::{Action, Batch, BatchEntry, Target, TargetSpec, connect};
+use dynafold::target::{Target, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::says;
-use crate::support::cli::{Ran, command, ran, run};
-use crate::support::contents::contents;
+use crate::support::cli::{Ran, command, ran, run, signal};
+use crate::support::contents::{contents, plant};
 use crate::support::dynamodb_local;
 use crate::support::sqlite::Database;
 use crate::support::storm::{Settings, Storm};
@@ -174,24 +174,6 @@ table:
         names
     }
 
-    /// Puts an item that the mapping does not make.
-    async fn plant(&self, item: &Value) {
-        let target = self.connect().await;
-        let table = target.describe(&self.table).await.unwrap().unwrap().table;
-        let mut batch = Batch::new();
-        let entry = BatchEntry {
-            action: Action::Put,
-            size: 100,
-            units: 1,
-            fingerprint: 1,
-            ..BatchEntry::default()
-        };
-        batch.push(entry, |out| out.push_str(&item.to_string()));
-        batch.seal();
-        let answer = target.write(&table, &batch).await.unwrap();
-        assert!(answer.unprocessed.is_empty());
-    }
-
     /// The keys that an access pattern finds, sorted.
     fn finds(&self, pattern: &str, parameter: &str, value: &str) -> Vec<String> {
         let arguments = [pattern, parameter, value, "--format", "json"];
@@ -210,13 +192,6 @@ table:
         run(&mut self.with_source("verify", &[])).exits(0);
         run(&mut self.with_source("verify", &["--patterns"])).exits(0);
     }
-}
-
-fn interrupt(child: &Child) {
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
 }
 
 /// The indexes of a report, with what became of them.
@@ -238,7 +213,7 @@ async fn a_live_table_gets_the_indexes_that_it_lacks() {
     let planted = json!({
         "PK": { "S": "X#1" }, "SK": { "S": "X" }, "total": { "N": "10" }, "_type": { "S": "ELSE" },
     });
-    case.plant(&planted).await;
+    plant(&*case.connect().await, &case.table, &[planted]).await;
     let before = case.contents().await;
     case.map(&[BY_TOTAL, BY_STATUS], "");
 
@@ -357,7 +332,7 @@ async fn the_next_run_waits_for_an_index_that_a_killed_one_has_asked_for() {
     assert_eq!(states(&planned), under_way);
 
     let interrupted = case.waits_for("byTotal");
-    interrupt(&interrupted);
+    signal(&interrupted, "-INT");
     let interrupted = ran(interrupted).exits(130);
     assert_eq!(states(&interrupted.json()), under_way);
 

@@ -308,11 +308,7 @@ async fn what_is_too_large_is_compressed_as_far_as_is_needed_and_verified_equal(
             )
             .exits(3);
         assert_eq!(figures(&ran.json(), &["made", "rejected"]), [1, 2]);
-        assert!(
-            ran.stdout.contains("with `doc` compressed, the item has"),
-            "{}",
-            ran.stdout
-        );
+        ran.prints("with `doc` compressed, the item has");
         source.drop().await;
     }
 }
@@ -354,11 +350,7 @@ async fn dynamodb_local_takes_such_items_and_what_it_lacks_is_told() {
     ] {
         migrated.says(setting);
     }
-    assert!(
-        migrated.stdout.contains("2 items compressed"),
-        "{}",
-        migrated.stdout
-    );
+    migrated.prints("2 items compressed");
     ran("verify").exits(0);
 }
 

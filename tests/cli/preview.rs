@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::{MAPPING, says};
-use crate::support::cli::{Ran, command, dynafold, run};
+use crate::support::cli::{Ran, command, dynafold, signal};
 use crate::support::source::Source;
 use crate::support::sqlite::Database;
 
@@ -48,6 +48,12 @@ async fn events(rows: u32) -> (Database, String) {
     let mapping = database.folder().join("events.yaml");
     std::fs::write(&mapping, EVENTS).unwrap();
     (database, mapping.display().to_string())
+}
+
+/// Runs `preview --all`.
+fn preview_all(url: &str, mapping: &str, further: &[&str]) -> Ran {
+    let all = ["preview", mapping, "--source", url, "--all"];
+    dynafold(&[&all[..], further].concat())
 }
 
 /// A report without what differs from run to run.
@@ -103,22 +109,12 @@ async fn items_go_a_line_each_to_standard_output_or_into_a_new_file() {
     let source = Database::new(PORTAL).await;
     let url = source.url();
     let file = source.folder().join("items.ndjson").display().to_string();
-    let all = |format: &str, more: &[&str]| {
-        let mut arguments = vec![
-            "preview", MAPPING, "--source", &url, "--all", "--format", format,
-        ];
-        arguments.extend(more);
-        dynafold(&arguments)
-    };
-    let plain = all("dynamodb-json", &[]).exits(0);
+    let all = |further: &[&str]| preview_all(&url, MAPPING, further);
+    let plain = all(&["--format", "dynamodb-json"]).exits(0);
     assert_eq!(plain.stdout.lines().count(), 17);
     plain.says("no two items share one");
-    let ran = all("ndjson", &["--output", &file]).exits(0);
-    assert!(
-        ran.stdout.contains("no two items share one"),
-        "{}",
-        ran.stdout
-    );
+    let ran = all(&["--format", "ndjson", "--output", &file]).exits(0);
+    ran.prints("no two items share one");
     let lines = std::fs::read_to_string(&file).unwrap();
     for (line, item) in lines.lines().zip(plain.stdout.lines()) {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -126,7 +122,7 @@ async fn items_go_a_line_each_to_standard_output_or_into_a_new_file() {
         assert!(line["row"].is_object() && line["size"].is_u64() && line["write_units"].is_u64());
         assert!(line["item_type"].is_string());
     }
-    let ran = all("ndjson", &["--output", &file]).exits(1);
+    let ran = all(&["--format", "ndjson", "--output", &file]).exits(1);
     says(&ran, "exists already", "--output");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), lines);
     let sampled = dynafold(&[
@@ -144,20 +140,9 @@ async fn rejected_rows_are_counted_by_code_and_the_first_are_named() {
         .run("UPDATE users SET id = id + 1000 WHERE id IN (SELECT id FROM users LIMIT 2);")
         .await;
     let rejects = source.folder().join("rejects.ndjson");
-    let ran = dynafold(&[
-        "preview",
-        MAPPING,
-        "--source",
-        &source.url(),
-        "--all",
-        "--items",
-        "USER",
-        "--format",
-        "json",
-        "--rejects",
-        &rejects.display().to_string(),
-    ])
-    .exits(3);
+    let file = rejects.display().to_string();
+    let further = ["--items", "USER", "--format", "json", "--rejects", &file];
+    let ran = preview_all(&source.url(), MAPPING, &further).exits(3);
     let report = ran.json();
     assert_eq!(
         report["total"]["rejects_by_code"],
@@ -173,28 +158,14 @@ async fn rejected_rows_are_counted_by_code_and_the_first_are_named() {
 async fn prices_are_of_one_region_and_may_be_the_users_own() {
     let source = Database::new(PORTAL).await;
     let url = source.url();
-    let with = |more: &[&str]| {
-        let mut arguments = vec![
-            "preview", MAPPING, "--source", &url, "--all", "--format", "json",
-        ];
-        arguments.extend(more);
-        dynafold(&arguments)
-    };
+    let with = |more: &[&str]| preview_all(&url, MAPPING, &[more, &["--format", "json"]].concat());
     let seoul = with(&["--region", "ap-northeast-2"]).exits(0).json();
     assert_eq!(seoul["cost"]["prices"]["region"], "ap-northeast-2");
     // A region without prices is told, and nothing stops.
     let unknown = with(&["--price-region", "mars-1"]).exits(0).json();
     assert_eq!(unknown["cost"]["routes"][0]["usd"], json!(null));
     assert_eq!(unknown["cost"]["prices"]["date"], json!(null));
-    let told = dynafold(&[
-        "preview",
-        MAPPING,
-        "--source",
-        &url,
-        "--all",
-        "--price-region",
-        "mars-1",
-    ]);
+    let told = preview_all(&url, MAPPING, &["--price-region", "mars-1"]);
     let told = told.exits(0).stdout;
     assert!(
         told.contains("no built-in prices for mars-1, only for ap-northeast-1"),

@@ -1,7 +1,7 @@
 //! What goes wrong on the relational side.
 
 use super::{MAPPING, own_mapping, says};
-use crate::support::cli::{command, dynafold, run};
+use crate::support::cli::{Ran, command, dynafold, run};
 use crate::support::source::Source;
 use crate::support::{mysql, postgres, sqlite};
 
@@ -10,6 +10,13 @@ fn with_password(url: &str, password: &str) -> String {
     let mut url: url::Url = url.parse().unwrap();
     url.set_password(Some(password)).unwrap();
     url.into()
+}
+
+/// Loads the example into memory.
+fn migrate(url: &str, further: &[&str]) -> Ran {
+    let mapping = own_mapping();
+    let all = ["migrate", &mapping, "--source", url, "--target", "local"];
+    dynafold(&[&all[..], further].concat())
 }
 
 #[tokio::test]
@@ -115,21 +122,9 @@ fn a_url_in_the_place_of_a_file_is_refused_by_every_command() {
         let left = std::fs::read_dir(&folder).unwrap().count();
         assert_eq!(left, 0, "{arguments:?}");
     }
-    let ran = dynafold(&[
-        "init",
-        "-o",
-        "s3://bucket/app.yaml",
-        "--source",
-        "sqlite:none.db",
-    ]);
-    ran.exits(2).says("export --to");
-    let ran = dynafold(&[
-        "check",
-        "http://localhost:8000",
-        "--source",
-        "sqlite:none.db",
-    ]);
-    ran.exits(2).says("--endpoint-url URL");
+    let ran = |arguments: &[&str]| dynafold(&[arguments, &source].concat()).exits(2);
+    ran(&["init", "-o", "s3://bucket/app.yaml"]).says("export --to");
+    ran(&["check", "http://localhost:8000"]).says("--endpoint-url URL");
 }
 
 #[test]
@@ -158,37 +153,16 @@ async fn a_database_that_is_not_there_is_named() {
 async fn tables_and_columns_that_are_not_there_are_named_with_their_place() {
     let source = sqlite::Database::new("CREATE TABLE user (id INTEGER PRIMARY KEY)").await;
     let ran = dynafold(&["check", MAPPING, "--source", &source.url()]).exits(1);
-    assert!(
-        ran.stdout
-            .contains("error[unknown-table]: the source has no table `users`"),
-        "{}",
-        ran.stdout
-    );
-    assert!(
-        ran.stdout.contains("did you mean `user`?"),
-        "{}",
-        ran.stdout
-    );
-    let ran = dynafold(&[
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &source.url(),
-        "--target",
-        "local",
-    ])
-    .exits(1);
+    ran.prints("error[unknown-table]: the source has no table `users`");
+    ran.prints("did you mean `user`?");
+    let ran = migrate(&source.url(), &[]).exits(1);
     ran.says("error[unknown-table]");
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
     for (_, server) in mysql::servers() {
         let mut url = server.clone();
         url.set_path("");
         let ran = dynafold(&["check", MAPPING, "--source", url.as_str()]).exits(1);
-        assert!(
-            ran.stdout.contains("the URL names no database"),
-            "{}",
-            ran.stdout
-        );
+        ran.prints("the URL names no database");
     }
 }
 
@@ -199,15 +173,7 @@ async fn a_missing_privilege_is_named_with_the_grant() {
     let role = database.role("reader").await;
     let url = database.url_as(&role, "secret");
     database.run("GRANT SELECT ON services TO PUBLIC").await;
-    let ran = dynafold(&[
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &url,
-        "--target",
-        "local",
-    ])
-    .exits(1);
+    let ran = migrate(&url, &[]).exits(1);
     ran.says("users");
     ran.says("SELECT");
 
@@ -217,16 +183,7 @@ async fn a_missing_privilege_is_named_with_the_grant() {
         database.run(script).await;
         let grant = format!("SELECT ON {}.services", database.name());
         let url = database.user(&[&grant]).await.to_string();
-        dynafold(&[
-            "migrate",
-            &own_mapping(),
-            "--source",
-            &url,
-            "--target",
-            "local",
-        ])
-        .exits(1)
-        .says("users");
+        migrate(&url, &[]).exits(1).says("users");
         database.drop().await;
     }
 }
@@ -247,17 +204,7 @@ async fn the_source_is_untouched_by_a_user_who_may_only_select() {
         ))
         .await;
     let url = database.url_as(&role, "secret");
-    let ran = dynafold(&[
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &url,
-        "--target",
-        "local",
-        "--format",
-        "json",
-    ])
-    .exits(0);
+    let ran = migrate(&url, &["--format", "json"]).exits(0);
     assert_eq!(ran.json()["total"]["written"], 17);
 
     let script = include_str!("../../migrations/mysql/20260101000001_personalization.sql");
@@ -266,17 +213,7 @@ async fn the_source_is_untouched_by_a_user_who_may_only_select() {
         database.run(script).await;
         let grant = format!("SELECT ON {}.*", database.name());
         let url = database.user(&[&grant]).await.to_string();
-        let ran = dynafold(&[
-            "migrate",
-            &own_mapping(),
-            "--source",
-            &url,
-            "--target",
-            "local",
-            "--format",
-            "json",
-        ])
-        .exits(0);
+        let ran = migrate(&url, &["--format", "json"]).exits(0);
         assert_eq!(ran.json()["total"]["written"], 17);
         database.drop().await;
     }
@@ -288,15 +225,7 @@ async fn a_sqlite_source_is_not_changed_by_a_byte() {
     let script = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
     let source = sqlite::Database::new(script).await;
     let before = std::fs::read(source.file()).unwrap();
-    dynafold(&[
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &source.url(),
-        "--target",
-        "local",
-    ])
-    .exits(0);
+    migrate(&source.url(), &[]).exits(0);
     assert_eq!(std::fs::read(source.file()).unwrap(), before);
     let beside = std::fs::read_dir(source.folder()).unwrap().count();
     assert_eq!(beside, 1, "nothing was left beside the source");
@@ -312,12 +241,12 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
     std::fs::write(&file, mapping).unwrap();
     let file = file.display().to_string();
     let ran = dynafold(&["check", &file, "--source", &source.url()]).exits(1);
-    assert!(ran.stdout.contains("error[sql]"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("no such table: usrs"), "{}", ran.stdout);
+    ran.prints("error[sql]");
+    ran.prints("no such table: usrs");
     std::fs::write(&file, mapping.replace("usrs", "users")).unwrap();
     let ran = dynafold(&["check", &file, "--source", &source.url()]).exits(1);
-    assert!(ran.stdout.contains("no such column: nme"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("m.yaml:6:12"), "{}", ran.stdout);
+    ran.prints("no such column: nme");
+    ran.prints("m.yaml:6:12");
 }
 
 /// An aggregate in a subquery, over columns of the rows around it alone, is one of these rows: SQLite and MariaDB made one row of all.
@@ -382,8 +311,8 @@ async fn sql_of_an_access_pattern_that_the_source_refuses_is_an_error_of_check()
     let shown = file.display().to_string();
     std::fs::write(&file, mapping("SELECT id, nme FROM users WHERE id = :id")).unwrap();
     let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
-    assert!(ran.stdout.contains("error[sql]"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("no such column: nme"), "{}", ran.stdout);
+    ran.prints("error[sql]");
+    ran.prints("no such column: nme");
     std::fs::write(&file, mapping("SELECT id, name FROM users WHERE id = :id")).unwrap();
     dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
 }

@@ -1,12 +1,13 @@
 //! Items that no row makes any more: which are named, and which are deleted. And what a load does that
 //! meets rows without an item before it writes.
 
-use dynafold::target::{Action, Batch, BatchEntry, TargetSpec, connect};
+use dynafold::target::{TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::alone::{Case, total};
 use crate::support::books::{claimed, hold_compared};
-use crate::support::cli::dynafold;
+use crate::support::cli::{dynafold, reported};
+use crate::support::contents;
 use crate::support::postgres;
 
 /// Users of whom all make an item.
@@ -41,30 +42,15 @@ fn stale(report: &Value) -> Vec<(String, String)> {
 /// Puts an item without a type attribute; its `data` is what that of users may be, too.
 async fn plant(case: &Case, partition: &str, sort: &str) {
     let spec = TargetSpec::parse(&case.target(), None, None, None).unwrap();
-    let target = connect(&spec).await.unwrap();
-    let table = target.describe("app").await.unwrap().unwrap().table;
-    let mut batch = Batch::new();
-    let entry = BatchEntry {
-        action: Action::Put,
-        size: 100,
-        units: 1,
-        item_type: 0,
-        fingerprint: 1,
-        partition: 1,
-        ..BatchEntry::default()
-    };
     let item = json!({ "PK": { "S": partition }, "SK": { "S": sort }, "data": { "S": "USER" } });
-    let item = item.to_string();
-    batch.push(entry, |out| out.push_str(&item));
-    batch.seal();
-    assert!(
-        target
-            .write(&table, &batch)
-            .await
-            .unwrap()
-            .unprocessed
-            .is_empty()
-    );
+    contents::plant(&*connect(&spec).await.unwrap(), "app", &[item]).await;
+}
+
+/// Adds settings to the table of a case's mapping.
+fn set(case: &Case, settings: &str) {
+    let text = std::fs::read_to_string(case.path("t.yaml")).unwrap();
+    let text = text.replace("sort: SK }", &format!("sort: SK }}, {settings}"));
+    std::fs::write(case.path("t.yaml"), text).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,12 +158,8 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
     let case = Case::new("", items).await;
     let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
     let url = database.url_as(&reader, "secret");
-    let run = |command: &str, further: &[&str]| {
-        let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
-        all.extend(["--format", "json"]);
-        all.extend(further);
-        dynafold(&all)
-    };
+    let run =
+        |command: &str, further: &[&str]| reported(command, [&mapping, &url, &target], further);
     run("migrate", &[]).exits(0);
     assert_eq!(case.keys().await.len(), 5);
     // The policy hides the blue team, so that its members have no key.
@@ -231,11 +213,8 @@ async fn row_security_of_a_table_that_only_a_condition_reads_is_told() {
     let case = Case::new("", "").await;
     let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
     let url = database.url_as(&reader, "secret");
-    let run = |command: &str, further: &[&str]| {
-        let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
-        all.extend(["--format", "json"]);
-        all.extend(further);
-        dynafold(&all).exits(0)
+    let run = |url: &str, command: &str, further: &[&str]| {
+        reported(command, [&mapping, url, &target], further).exits(0)
     };
     let seen = "of the rows that row security lets this reader see: ";
     for (condition, caveat) in [
@@ -254,8 +233,8 @@ async fn row_security_of_a_table_that_only_a_condition_reads_is_told() {
         case.map(&format!(
             "  MEMBER:\n    from: members\n    key: {{ PK: \"M#{{id}}\", SK: \"-\" }}\n    {condition}\n"
         ));
-        run("migrate", &["--replace", "--yes", "--fresh"]);
-        let because = run("verify", &[]).json()["claims"][0]["because"].clone();
+        run(&url, "migrate", &["--replace", "--yes", "--fresh"]);
+        let because = run(&url, "verify", &[]).json()["claims"][0]["because"].clone();
         let expected = format!("{caveat}the table holds exactly what the source makes");
         assert_eq!(because, expected, "{condition}");
     }
@@ -270,14 +249,8 @@ async fn row_security_of_a_table_that_only_a_condition_reads_is_told() {
         case.map(&format!(
             "  ONE:\n    from: {from}\n    key: {{ PK: \"O#{{id}}\", SK: \"-\" }}\n"
         ));
-        let run = |command: &str, further: &[&str]| {
-            let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
-            all.extend(["--format", "json"]);
-            all.extend(further);
-            dynafold(&all).exits(0)
-        };
-        run("migrate", &["--replace", "--yes", "--fresh"]);
-        let because = run("verify", &[]).json()["claims"][0]["because"].clone();
+        run(&url, "migrate", &["--replace", "--yes", "--fresh"]);
+        let because = run(&url, "verify", &[]).json()["claims"][0]["because"].clone();
         let expected = format!("{caveat}the table holds exactly what the source makes");
         assert_eq!(because, expected, "{from}");
     }
@@ -292,9 +265,7 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
     attributes: { data: USER }
 ";
     let case = Case::new(USERS, items).await;
-    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
-    let mapping = mapping.replace("sort: SK }", "sort: SK }, type_attribute: false");
-    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    set(&case, "type_attribute: false");
     case.migrate(&[], 0);
     for (partition, sort) in [
         ("USER#settings", "-"),
@@ -340,18 +311,14 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
     let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
     let url = database.url();
     let run = |command: &str, further: &[&str], code: i32| {
-        let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
-        all.extend(["--format", "json"]);
-        all.extend(further);
-        dynafold(&all).exits(code).json()
+        let ran = reported(command, [&mapping, &url, &target], further);
+        ran.exits(code).json()
     };
     let load = |from: &str, column: &str| {
         case.map(&format!(
             "  T:\n    from: {from}\n    key: {{ PK: \"X#{{{column}}}\", SK: \"-\" }}\n    columns: [id]\n"
         ));
-        let text = std::fs::read_to_string(&mapping).unwrap();
-        let text = text.replace("sort: SK }", "sort: SK }, type_attribute: false");
-        std::fs::write(&mapping, text).unwrap();
+        set(&case, "type_attribute: false");
         run("migrate", &["--replace", "--yes", "--fresh"], 0);
     };
     for (from, column, own, others) in [
@@ -431,10 +398,7 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
 async fn a_key_whose_digits_are_escaped_is_the_mappings() {
     let items = "  V: { from: users, key: { PK: \"V15#{id}\", SK: \"-\" }, columns: [name] }\n";
     let case = Case::new(USERS, items).await;
-    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
-    let further = "sort: SK }, key_escape: percent, type_attribute: false";
-    let mapping = mapping.replace("sort: SK }", further);
-    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    set(&case, "key_escape: percent, type_attribute: false");
     case.source.run("UPDATE users SET id = id + 10").await;
     case.migrate(&[], 0);
     plant(&case, "V15#16", "-").await;
@@ -456,9 +420,7 @@ async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_s
     let items = "  X: { from: t, key: { PK: \"K#{code}\", SK: \"-\" }, columns: [v] }
 ";
     let case = Case::new(script, items).await;
-    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
-    let mapping = mapping.replace("sort: SK }", "sort: SK }, type_attribute: false");
-    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    set(&case, "type_attribute: false");
     case.migrate(&[], 0);
     plant(&case, "ELSEWHERE", "-").await;
     let proved = case.run("verify", &[]).exits(0).json();
@@ -492,9 +454,7 @@ async fn an_item_beside_those_of_a_rowid_is_somebody_elses() {
     let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1);";
     let items = "  X: { from: t, key: { PK: \"K#{id}\", SK: \"-\" }, columns: [v] }\n";
     let case = Case::new(script, items).await;
-    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
-    let mapping = mapping.replace("sort: SK }", "sort: SK }, type_attribute: false");
-    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    set(&case, "type_attribute: false");
     case.migrate(&[], 0);
     plant(&case, "K#settings", "-").await;
     let proved = case.run("verify", &[]).exits(0).json();

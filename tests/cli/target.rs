@@ -1,6 +1,7 @@
 //! What goes wrong on the DynamoDB side, and rows that cannot be items.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::{own_mapping, says};
 use crate::support::books::claimed;
@@ -24,21 +25,28 @@ fn mapping_of_users(folder: &Path, key: &str, rest: &str) -> String {
     file.display().to_string()
 }
 
+/// A load of the example into DynamoDB.
+fn into_dynamodb(source: &sqlite::Database, further: &[&str]) -> Command {
+    let (mapping, url) = (own_mapping(), source.url());
+    let all = ["migrate", &mapping, "--source", &url, "--target"];
+    command(&[&all[..], &["dynamodb"], further].concat())
+}
+
+/// Asks the example's table at an endpoint for a user.
+fn find_user(endpoint: &Endpoint) -> Ran {
+    let mapping = own_mapping();
+    let user = ["query", &mapping, "findUserByUserId", "--userId", "1"];
+    let target = ["--target", "dynamodb", "--endpoint-url", &endpoint.url];
+    dynafold(&[user.as_slice(), &target].concat())
+}
+
 #[tokio::test]
 async fn without_a_region_or_credentials_nothing_is_tried() {
     let source = portal().await;
-    let migrate = [
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &source.url(),
-        "--target",
-        "dynamodb",
-        "--yes",
-    ];
-    let ran = dynafold(&migrate).exits(1);
+    let ran = run(&mut into_dynamodb(&source, &["--yes"])).exits(1);
     says(&ran, "region", "--region");
-    let ran = run(command(&migrate).env("AWS_REGION", "eu-west-1")).exits(1);
+    let mut migrate = into_dynamodb(&source, &["--yes"]);
+    let ran = run(migrate.env("AWS_REGION", "eu-west-1")).exits(1);
     says(&ran, "credentials", "AWS");
 }
 
@@ -47,17 +55,7 @@ async fn expired_credentials_are_told_from_others_and_shown_nowhere() {
     let source = portal().await;
     let refusal = r#"{"__type":"com.amazon.coral.service#ExpiredTokenException","message":"The security token included in the request is expired"}"#;
     let endpoint = Endpoint::start([Step::Answer(400, refusal.to_owned())]).await;
-    let arguments = [
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &source.url(),
-        "--target",
-        "dynamodb",
-        "--endpoint-url",
-        &endpoint.url,
-    ];
-    let mut command = command(&arguments);
+    let mut command = into_dynamodb(&source, &["--endpoint-url", &endpoint.url]);
     command
         .arg("-vvv")
         .env("AWS_REGION", "eu-west-1")
@@ -77,17 +75,8 @@ async fn expired_credentials_are_told_from_others_and_shown_nowhere() {
 #[tokio::test]
 async fn an_endpoint_that_is_down_is_named() {
     let source = portal().await;
-    let ran = dynafold(&[
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &source.url(),
-        "--target",
-        "dynamodb",
-        "--endpoint-url",
-        "http://127.0.0.1:1",
-    ])
-    .exits(1);
+    let down = ["--endpoint-url", "http://127.0.0.1:1"];
+    let ran = run(&mut into_dynamodb(&source, &down)).exits(1);
     says(&ran, "127.0.0.1:1", "endpoint");
     let cause = "\n  because: Connection refused (os error 111)\n";
     ran.says(cause);
@@ -97,18 +86,7 @@ async fn an_endpoint_that_is_down_is_named() {
 async fn what_the_service_says_stands_below_what_was_done() {
     let refused = Step::Error(400, "AccessDeniedException", "not authorized: 'geheim'");
     let endpoint = Endpoint::start([refused.clone(), refused]).await;
-    let query = [
-        "query",
-        &own_mapping(),
-        "findUserByUserId",
-        "--userId",
-        "1",
-        "--target",
-        "dynamodb",
-        "--endpoint-url",
-        &endpoint.url,
-    ];
-    let ran = dynafold(&query).exits(1);
+    let ran = find_user(&endpoint).exits(1);
     assert_eq!(
         ran.stderr,
         "error: GetItem on table personalization: access denied (AccessDeniedException)
@@ -123,18 +101,7 @@ async fn what_is_tried_again_and_again_is_told_once() {
     let mut steps = vec![Step::CutOff; 15];
     steps.push(Step::Answer(200, "{}".to_owned()));
     let endpoint = Endpoint::start(steps).await;
-    let ran = dynafold(&[
-        "query",
-        &own_mapping(),
-        "findUserByUserId",
-        "--userId",
-        "1",
-        "--target",
-        "dynamodb",
-        "--endpoint-url",
-        &endpoint.url,
-    ])
-    .exits(0);
+    let ran = find_user(&endpoint).exits(0);
     let told = ran.stderr.lines().filter(|line| {
         line.contains("was cut off or damaged: ") && line.contains("; it is tried again")
     });
@@ -262,18 +229,7 @@ async fn a_full_disk_for_rejects_stops_the_run() {
 #[tokio::test]
 async fn what_costs_money_is_estimated_and_asked_about() {
     let source = portal().await;
-    let url = source.url();
-    let ran = dynafold(&[
-        "migrate",
-        &own_mapping(),
-        "--source",
-        &url,
-        "--target",
-        "dynamodb",
-        "--region",
-        "eu-west-1",
-    ])
-    .exits(2);
+    let ran = run(&mut into_dynamodb(&source, &["--region", "eu-west-1"])).exits(2);
     says(&ran, "costs money", "--yes");
     ran.says("at most 17 items, about 37 write units");
     assert!(ran.stdout.is_empty(), "{ran:?}");

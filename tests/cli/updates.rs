@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::patterns::EXAMPLES;
-use crate::support::cli::{Ran, dynafold};
+use crate::support::cli::{Ran, dynafold, reported};
 use crate::support::source::Source;
 use crate::support::sqlite::Database;
 
@@ -101,10 +101,7 @@ impl Case {
     fn run(&self, command: &str, mapping: &str, further: &[&str]) -> Ran {
         let (mapping, source) = (self.path(mapping), self.source.url());
         let target = format!("local:{}", self.path("t.ddb"));
-        let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
-        all.extend(["--format", "json"]);
-        all.extend(further);
-        dynafold(&all)
+        reported(command, [&mapping, &source, &target], further)
     }
 
     /// The old mapping is loaded, then the new one into the same table; both are held against the rows, and all their access
@@ -283,12 +280,8 @@ async fn keys_stay_and_what_needs_another_is_refused_with_the_reason() {
         ["an access pattern on the table"]
     );
     let shown = case.update(workload, &[]).exits(3);
-    assert!(shown.stdout.contains("not served"), "{}", shown.stdout);
-    assert!(
-        shown.stderr.contains("next: dynafold diff"),
-        "{}",
-        shown.stderr
-    );
+    shown.prints("not served");
+    shown.says("next: dynafold diff");
     let pinned = format!("-- keep: lines beside customers\n{workload}");
     let refused = case.update(&pinned, &[]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
@@ -296,7 +289,7 @@ async fn keys_stay_and_what_needs_another_is_refused_with_the_reason() {
     case.update(&pinned, &[]).exits(3);
     std::fs::write(case.path("old.yaml"), BY_HAND.replace("c-{id}", "c-{idd}")).unwrap();
     let wrong = case.update(workload, &[]).exits(1);
-    assert!(wrong.stderr.contains("idd"), "{}", wrong.stderr);
+    wrong.says("idd");
 }
 
 #[tokio::test]

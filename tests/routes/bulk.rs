@@ -2,12 +2,12 @@
 //! it was, what is refused, and operations that fail, are cancelled, or whose start nobody has heard of.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::{Case, dynamodb};
-use crate::support::cli::ran;
+use crate::support::cli::{ran, signal};
 use crate::support::sqlite::settled;
 use crate::support::wait::comes;
 
@@ -90,12 +90,7 @@ async fn an_export_of_rows_that_have_changed_since_is_not_loaded() {
         .await;
     settled(&case.source.file());
     let ran = case.route("bulk", &[]).exits(1);
-    assert!(
-        ran.stderr
-            .contains("the source has changed since the export"),
-        "{}",
-        ran.stderr
-    );
+    ran.says("the source has changed since the export");
     let route = format!("bulk:{}", case.place("again"));
     let further = [
         "--target", "dynamodb", "--route", &route, "--format", "json",
@@ -184,7 +179,7 @@ async fn items_that_are_refused_come_back_with_the_keys_of_their_rows_and_what_w
         return;
     };
     let ran = case.route("bulk", &[]).exits(3);
-    assert!(ran.stdout.contains("errors 3"), "{}", ran.stdout);
+    ran.prints("errors 3");
     // An item of a user may be among those that are refused: it is there all the same.
     let rejects = case.rejects();
     assert!((1..=3).contains(&rejects.len()), "{rejects:?}");
@@ -268,10 +263,7 @@ async fn an_interrupted_run_leaves_the_operation_and_one_that_is_cancelled_is_to
     };
     let child = begin();
     assert!(comes(std::time::Duration::from_mins(1), || arn().is_some()));
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(kill.unwrap().success());
+    signal(&child, "-INT");
     ran(child).exits(130).says("the bulk operation goes on");
     // The same command waits for it, and hears that somebody has cancelled it.
     let child = begin();

@@ -7,6 +7,7 @@ use dynafold::scan::{Relation, Scan, ScanColumn};
 use dynafold::source::{SourceError, connect};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
+use crate::support::cli::signal;
 use crate::support::source::Source as Database;
 use crate::support::types::{rows_of, scan_of};
 use crate::support::wait::comes_to;
@@ -183,10 +184,7 @@ async fn a_preview_that_is_interrupted_leaves_no_query_behind() {
         let mut child = crate::support::cli::command(&arguments).spawn().unwrap();
         let begun = settles(&database, marks, 1, Duration::from_secs(20)).await;
         assert!(begun, "{product}: the query does not begin");
-        let interrupt = std::process::Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status();
-        assert!(interrupt.unwrap().success());
+        signal(&child, "-INT");
         let status = tokio::task::spawn_blocking(move || child.wait().unwrap()).await;
         assert!(!status.unwrap().success(), "{product}");
         let gone = settles(&database, marks, 0, Duration::from_secs(1)).await;

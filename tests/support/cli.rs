@@ -37,6 +37,12 @@ impl Ran {
     pub(crate) fn says(&self, text: &str) {
         assert!(self.stderr.contains(text), "{}", self.stderr);
     }
+
+    /// Asserts that a text stands on stdout, and says what does otherwise.
+    #[track_caller]
+    pub(crate) fn prints(&self, text: &str) {
+        assert!(self.stdout.contains(text), "{}", self.stdout);
+    }
 }
 
 /// A command of the program that was built, or of the one that `DYNAFOLD_TEST_PROGRAM` names, without the tester's own environment: no credentials, no region, no `DATABASE_URL`.
@@ -55,6 +61,24 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 
 pub(crate) fn dynafold(arguments: &[&str]) -> Ran {
     run(&mut command(arguments))
+}
+
+/// Runs a command of a mapping, a source and a target, which reports as JSON.
+pub(crate) fn reported(
+    command: &str,
+    [mapping, source, target]: [&str; 3],
+    further: &[&str],
+) -> Ran {
+    let all = [command, mapping, "--source", source, "--target", target];
+    dynafold(&[&all[..], &["--format", "json"], further].concat())
+}
+
+/// Sends a program a signal, as `kill` names it: `-INT`.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
 }
 
 /// Runs a prepared command.

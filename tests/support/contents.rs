@@ -1,7 +1,7 @@
 //! Whole tables as text that can be compared.
 
 use dynafold::dynamodb::write_item;
-use dynafold::target::{ScanRequest, Target};
+use dynafold::target::{Action, Batch, BatchEntry, ScanRequest, Target};
 use serde_json::{Map, Value};
 
 /// Everything in a table, in canonical form.
@@ -24,6 +24,25 @@ pub(crate) async fn contents(target: &dyn Target, table: &str) -> String {
             None => return canonical(items.into_iter()),
         }
     }
+}
+
+/// Puts items into a table that no mapping makes: DynamoDB JSON.
+pub(crate) async fn plant(target: &dyn Target, table: &str, items: &[Value]) {
+    let table = target.describe(table).await.unwrap().unwrap().table;
+    let mut batch = Batch::new();
+    for (fingerprint, item) in (1..).zip(items) {
+        let entry = BatchEntry {
+            action: Action::Put,
+            size: 100,
+            units: 1,
+            fingerprint,
+            ..BatchEntry::default()
+        };
+        batch.push(entry, |out| out.push_str(&item.to_string()));
+    }
+    batch.seal();
+    let written = target.write(&table, &batch).await.unwrap();
+    assert!(written.unprocessed.is_empty());
 }
 
 /// Items a line each, sorted, the key before the other attributes and these by their names. Members

@@ -441,19 +441,20 @@ pub(crate) fn ask<'c>(
     }
 }
 
-/// The same as rows, without what they select of these parents: a second request reads it by the references in the answer. Those
-/// that select nothing of them are left out. `leaves`: the application also holds the conditions on these parents against that.
+/// Reads a query as rows of one item type, without what it selects of these parents: second requests read that by the references in
+/// the answer. What selects nothing of them is left out. `leaves_conditions`: the application tests the conditions on these parents on
+/// what the second requests read.
 pub(crate) fn referring<'c>(
     sql: &str,
     catalog: &'c Catalog,
     observed: &Observed,
     parents: &BTreeSet<TableName>,
-    leaves: bool,
+    leaves_conditions: bool,
 ) -> Vec<Ask<'c>> {
     let asks = with_reading(sql, (catalog, observed), Lists::Split, |mut reading| {
         reading.refuse_unknown_columns()?;
         reading.referred.clone_from(parents);
-        reading.leaves = leaves;
+        reading.leaves_conditions = leaves_conditions;
         let asks = reading.asks()?;
         Ok(with_decided(reading, asks))
     });
@@ -646,8 +647,8 @@ struct Reading<'c, 'q> {
     is_shortened: bool,
     /// Parents of which a second request reads what is selected.
     referred: BTreeSet<TableName>,
-    /// Whether the application also holds the conditions on these parents against what the second request reads.
-    leaves: bool,
+    /// Whether the application tests the conditions on these parents on what the second requests read.
+    leaves_conditions: bool,
     /// Those conditions.
     left_of_parents: Vec<&'q Condition>,
 }
@@ -710,7 +711,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             is_shortened: false,
             left_out: Vec::new(),
             referred: BTreeSet::new(),
-            leaves: false,
+            leaves_conditions: false,
             left_of_parents: Vec::new(),
         };
         reading.pairs = reading.using()?;

@@ -15,11 +15,11 @@ use crate::writes::Values;
 use crate::{SHORT, names_joined};
 
 /// Rows that a table is taken to have where the database does not say.
-const ROWS: f64 = 1_000.0;
+const UNCOUNTED_ROWS: f64 = 1_000.0;
 /// The share of rows that meet a condition of which nothing is known.
-const SOME: f64 = 0.1;
-/// Bytes of the keys and the type of an item, about.
-const KEYS: f64 = 60.0;
+const UNKNOWN_SHARE: f64 = 0.1;
+/// About how many bytes the key attributes and the type of an item have.
+const KEY_BYTES: f64 = 60.0;
 
 /// How many of some rows meet conditions.
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +137,7 @@ pub(crate) struct Facts<'d> {
 
 /// Rows of a table; one at least.
 pub(crate) fn rows(table: &Table) -> f64 {
-    table.estimated_rows.map_or(ROWS, float).max(1.0)
+    table.estimated_rows.map_or(UNCOUNTED_ROWS, float).max(1.0)
 }
 
 /// Whether a table has a foreign key to another.
@@ -172,8 +172,8 @@ impl Facts<'_> {
         sample.map_or(1.0, |sample| float(sample.present) / float(sample.rows))
     }
 
-    /// The same of a column that a table's rows lead to.
-    pub(crate) fn leads(&self, path: &Path, table: &Table) -> f64 {
+    /// The share of a table's rows that have a value at a path: none of the references on the way is NULL, nor the column at its end.
+    pub(crate) fn present_at(&self, path: &Path, table: &Table) -> f64 {
         let mut at = Some(table);
         let mut share = 1.0;
         for step in &path.steps {
@@ -195,7 +195,7 @@ impl Facts<'_> {
         name * self.present(table, column) + self.value(table, column)
     }
 
-    /// Bytes of a column's values as texts, on average.
+    /// Bytes of a column's values as texts, on average over all rows: NULL has none.
     pub(crate) fn text(&self, table: &Table, column: &Column) -> f64 {
         let sample = self.sample(table, column);
         sample.map_or_else(
@@ -204,7 +204,7 @@ impl Facts<'_> {
         )
     }
 
-    /// Bytes of a column's values, on average.
+    /// Bytes of a column's values as DynamoDB counts them, on average over all rows: NULL has none.
     pub(crate) fn value(&self, table: &Table, column: &Column) -> f64 {
         match self.sample(table, column) {
             Some(sample) => {
@@ -221,16 +221,17 @@ impl Facts<'_> {
         }
     }
 
-    /// Bytes of an item with all columns of its table.
+    /// Bytes of an item with all columns of its table. Without samples an item of a large table has at least the bytes
+    /// of a stored row.
     pub(crate) fn item(&self, table: &Table) -> f64 {
-        let columns = table.columns.iter();
-        let by_columns = columns.map(|column| self.bytes(table, column)).sum::<f64>() + 2.0 * KEYS;
-        let mut columns = table.columns.iter();
-        let is_sampled = columns.any(|column| self.sample(table, column).is_some());
-        let stored = table.estimated_bytes.map_or(0.0, float) / rows(table);
-        let is_telling = table.estimated_rows.is_some_and(|rows| rows >= 100);
-        if is_telling && !is_sampled {
-            by_columns.max(stored)
+        let columns = || table.columns.iter();
+        let of_columns = columns().map(|column| self.bytes(table, column));
+        let by_columns = of_columns.sum::<f64>() + 2.0 * KEY_BYTES;
+        let is_sampled = columns().any(|column| self.sample(table, column).is_some());
+        // A small table takes whole pages, which say little of its rows.
+        let has_many = table.estimated_rows.is_some_and(|rows| rows >= 100);
+        if has_many && !is_sampled {
+            by_columns.max(table.estimated_bytes.map_or(0.0, float) / rows(table))
         } else {
             by_columns
         }
@@ -251,13 +252,13 @@ impl Facts<'_> {
         }
     }
 
-    /// Bytes of one column in an item, of the table itself or of a parent.
+    /// Bytes of a column in an item, of the item's own table or of a parent.
     pub(crate) fn attribute(&self, path: &Path, table: &Table) -> f64 {
         let found = path.find(table, self.catalog);
         found.map_or(0.0, |(table, column)| self.bytes(table, column))
     }
 
-    /// Bytes of a parent's column in an item.
+    /// Bytes of a column in an item as far as it is a copy: 0 for one of the item's own table.
     pub(crate) fn copied(&self, path: &Path, table: &Table) -> f64 {
         if path.steps.is_empty() {
             0.0
@@ -268,10 +269,10 @@ impl Facts<'_> {
 
     /// Bytes of an entry of an index that has these columns: both keys of its own and of the table come with it.
     pub(crate) fn entry<'p>(&self, table: &Table, paths: impl Iterator<Item = &'p Path>) -> f64 {
-        paths.map(|path| self.attribute(path, table)).sum::<f64>() + 2.0 * KEYS
+        paths.map(|path| self.attribute(path, table)).sum::<f64>() + 2.0 * KEY_BYTES
     }
 
-    /// About how many values a column has.
+    /// About how many different values a column has.
     pub(crate) fn distinct(&self, path: &Path, table: &Table) -> f64 {
         let Some((at, column)) = path.find(table, self.catalog) else {
             return 1.0;
@@ -281,10 +282,10 @@ impl Facts<'_> {
         }
         if let Some(sample) = self.sample(at, column).filter(|one| one.is_told_apart()) {
             let found = float(sample.distinct).max(1.0);
-            // Values that most rows have to themselves go on in the rows that were not looked at.
-            let is_open = !sample.is_all && sample.distinct * 2 > sample.present;
+            // Where most rows have a value of their own, so have the rows that were not looked at.
+            let has_more = !sample.is_all && sample.distinct * 2 > sample.present;
             let scale = (rows(at) / float(sample.rows)).max(1.0);
-            return if is_open { found * scale } else { found };
+            return if has_more { found * scale } else { found };
         }
         if let Some(distinct) = column.distinct {
             return float(distinct).max(1.0);
@@ -332,7 +333,7 @@ impl Facts<'_> {
         match values.get(&path.column).filter(|_| path.steps.is_empty()) {
             Some(Constant::Null) => Met::said(false),
             Some(_) => Met::ALL,
-            None => Met::present(self.leads(path, table)),
+            None => Met::present(self.present_at(path, table)),
         }
     }
 
@@ -344,17 +345,19 @@ impl Facts<'_> {
         if let Some(counted) = counted.filter(|_| values.is_empty()) {
             return counted;
         }
-        let whens = self.whens(condition, scan, table);
-        if whens.is_empty() {
-            return counted.unwrap_or(Met::share(SOME, false));
+        let conditions = self.conditions(condition, scan, table);
+        if conditions.is_empty() {
+            return counted.unwrap_or(Met::share(UNKNOWN_SHARE, false));
         }
-        let each = whens.iter().map(|when| self.met_by(when, table, values));
+        let each = conditions
+            .iter()
+            .map(|when| self.met_by(when, table, values));
         let all = each.fold(Met::ALL, Met::and);
         counted.filter(|_| all.said.is_none()).unwrap_or(all)
     }
 
     /// What a condition in a mapping's words asks of a table's rows and of the parents that their scan joins.
-    pub(crate) fn whens(&self, condition: &str, scan: &Scan, table: &Table) -> Vec<When> {
+    pub(crate) fn conditions(&self, condition: &str, scan: &Scan, table: &Table) -> Vec<When> {
         let name = |name: &str| identifier(name, self.catalog.dbms);
         let from = name(&table.name.name);
         let mut needed = BTreeSet::new();
@@ -381,8 +384,8 @@ impl Facts<'_> {
         });
         let sql = format!("SELECT {from}.* FROM {from}{joins} WHERE ({condition}){key}");
         let asks = ask(&sql, self.catalog, self.observed).unwrap_or_default();
-        let whens = asks.last().into_iter().flat_map(Ask::conditions);
-        whens.cloned().collect()
+        let conditions = asks.last().into_iter().flat_map(Ask::conditions);
+        conditions.cloned().collect()
     }
 
     /// The share of rows that meet a condition without parameters.
@@ -397,7 +400,7 @@ impl Facts<'_> {
             return (share.clamp(1.0 / rows(table), 1.0), true);
         }
         let filter = when.filter.as_ref();
-        let share = filter.map_or(SOME, |filter| self.passing(filter, table));
+        let share = filter.map_or(UNKNOWN_SHARE, |filter| self.passing(filter, table));
         (share, false)
     }
 
@@ -406,23 +409,19 @@ impl Facts<'_> {
         let path = &filter.path;
         let found = path.find(table, self.catalog);
         let sample = found.and_then(|(table, column)| self.sample(table, column));
-        let present = sample.map(|sample| float(sample.present) / float(sample.rows));
         // NULL meets no comparison.
-        let one = present.unwrap_or(1.0) / self.distinct(path, table).max(2.0);
+        let present = sample.map_or(1.0, |sample| float(sample.present) / float(sample.rows));
+        let one = present / self.distinct(path, table).max(2.0);
         let share = match &filter.test {
-            Test::Exists => self.leads(path, table),
-            Test::Missing => 1.0 - self.leads(path, table),
-            Test::Compare(Comparator::NotEqual, _) => present.unwrap_or(1.0) - one,
+            Test::Exists => self.present_at(path, table),
+            Test::Missing => 1.0 - self.present_at(path, table),
+            Test::Compare(Comparator::NotEqual, _) => present - one,
             Test::In { list, negated } => {
                 let listed = one * float(whole(list.len()));
-                if *negated {
-                    present.unwrap_or(1.0) - listed
-                } else {
-                    listed
-                }
+                if *negated { present - listed } else { listed }
             }
             Test::Compare(Comparator::Equal, _) | Test::BeginsWith(_) => one,
-            Test::Compare(..) | Test::All(_) | Test::Any(_) => SOME,
+            Test::Compare(..) | Test::All(_) | Test::Any(_) => UNKNOWN_SHARE,
         };
         share.clamp(1.0 / rows(table), 1.0)
     }
@@ -447,16 +446,16 @@ impl Facts<'_> {
         others.chain(filtered).product()
     }
 
-    /// About how many of those that it finds it answers at most.
+    /// About how many rows a read answers: what it finds, up to its limit.
     pub(crate) fn answered(&self, ask: &Ask<'_>) -> f64 {
         let limit = ask.limit.map_or(f64::INFINITY, float);
         self.found(ask).min(limit)
     }
 
-    /// About how many it finds for the values that most rows have.
+    /// About how many rows a read finds by its key for the values that most rows have.
     pub(crate) fn most_found(&self, ask: &Ask<'_>) -> f64 {
         let found = self.found(ask);
-        if self.is_by_key(ask) || ask.limit.is_some() && ask.filters.is_empty() {
+        if self.asks_for_key(ask) || ask.limit.is_some() && ask.filters.is_empty() {
             return found;
         }
         let asked = ask.equal.iter().filter(|equal| equal.when.is_none());
@@ -464,7 +463,7 @@ impl Facts<'_> {
             let (table, column) = equal.path.find(ask.root, self.catalog)?;
             let sample = *self.sample(table, column)?;
             let rows_with_one = match sample.most {
-                // Nobody counts those of a value that most rows have to themselves.
+                // A sample does not count the rows of one value where most rows have a value of their own.
                 0 if sample.distinct * 2 > sample.present => {
                     sample.present.div_ceil(sample.distinct)
                 }
@@ -473,7 +472,7 @@ impl Facts<'_> {
             if rows_with_one == 0 {
                 return None;
             }
-            // Of a parent's column as many as the share of its rows, and of a sample as many more.
+            // The sample is of the rows of the column's table; the same share of the root's rows is meant.
             Some(float(rows_with_one) / float(sample.rows) * rows(ask.root))
         });
         let most = most.fold(f64::INFINITY, f64::min);
@@ -484,7 +483,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether it is counted how many rows have the values that a read asks for.
+    /// Whether samples say how many rows have the values that a read asks for.
     pub(crate) fn is_counted(&self, ask: &Ask<'_>) -> bool {
         ask.equal.iter().all(|equal| {
             let found = equal.path.find(ask.root, self.catalog);
@@ -493,35 +492,39 @@ impl Facts<'_> {
         })
     }
 
-    /// The share of the rows with its values that its range and its conditions leave.
+    /// The share of the rows with the values that a read asks for which also meet its range and its conditions.
     fn narrowed(&self, ask: &Ask<'_>) -> f64 {
         let when = ask.conditions().map(|when| self.share(when, ask.root));
-        let range = if ask.range.is_some() { SOME } else { 1.0 };
+        let range = if ask.range.is_some() {
+            UNKNOWN_SHARE
+        } else {
+            1.0
+        };
         when.product::<f64>() * range
     }
 
-    /// Whether it asks for a whole key.
-    pub(crate) fn is_by_key(&self, ask: &Ask<'_>) -> bool {
+    /// Whether a read asks for the values of all columns of a key, and so finds one row.
+    pub(crate) fn asks_for_key(&self, ask: &Ask<'_>) -> bool {
         let is_asked = |column: &String| ask.has_equal(&Path::own(column));
         let mut keys = ask.root.keys(self.catalog.dbms);
         keys.any(|key| !key.columns.is_empty() && key.columns.iter().all(is_asked))
     }
 
-    /// The same without the limit.
+    /// About how many rows of its item type a read finds by its key, were it without a limit.
     pub(crate) fn found_in_all(&self, ask: &Ask<'_>) -> f64 {
         let all = rows(ask.root);
-        if self.is_by_key(ask) {
+        if self.asks_for_key(ask) {
             return 1.0;
         }
         let mut share = 1.0;
         for equal in ask.equal.iter().filter(|equal| equal.when.is_none()) {
-            share *= self.leads(&equal.path, ask.root) / self.distinct(&equal.path, ask.root);
+            share *= self.present_at(&equal.path, ask.root) / self.distinct(&equal.path, ask.root);
         }
         (all * share * self.narrowed(ask)).max(1.0)
     }
 }
 
-/// Bytes of a value, by its type.
+/// About how many bytes a value has, by its column's type.
 fn width(column: &Column) -> f64 {
     match &column.data_type {
         DataType::Integer { .. } | DataType::Float { .. } => 6.0,
@@ -542,8 +545,8 @@ fn width(column: &Column) -> f64 {
     }
 }
 
-/// A number with so many digits that count.
+/// A number rounded to so many significant digits.
 pub(crate) fn significant(number: f64, digits: usize) -> f64 {
-    let said = format!("{number:.*e}", digits.saturating_sub(1));
-    said.parse().unwrap_or(number)
+    let rounded = format!("{number:.*e}", digits.saturating_sub(1));
+    rounded.parse().unwrap_or(number)
 }

@@ -166,8 +166,10 @@ pub fn conditions_of(model: &Model, catalog: &Catalog) -> BTreeSet<(TableName, S
                     vec![(name.clone(), condition.clone())]
                 }
                 (_, Some(table)) => {
-                    let whens = facts.whens(condition, scan, table);
-                    let counted = whens.iter().map(|when| when.counted(table, catalog.dbms));
+                    let conditions = facts.conditions(condition, scan, table);
+                    let counted = conditions
+                        .iter()
+                        .map(|when| when.counted(table, catalog.dbms));
                     counted.flatten().collect()
                 }
                 _ => Vec::new(),
@@ -253,115 +255,112 @@ fn searched(
     prices: &Prices,
     limits: &Limits,
 ) -> (Proposal, BTreeMap<TableName, bool>) {
-    let mut setting = SearchSetting {
+    let setting = SearchSetting {
         indexes: limits.indexes,
         ..SearchSetting::default()
     };
-    let tried = |setting: &SearchSetting| proposal(catalog, statements, prices, limits, setting);
-    let mut best = tried(&setting);
-    setting.not_served = best.not_served.clone();
-    let fetching = best.fetching();
+    let propose = |setting: &SearchSetting| proposal(catalog, statements, prices, limits, setting);
+    let mut search = DesignSearch {
+        best: propose(&setting),
+        setting,
+        propose: &propose,
+    };
+    search.setting.not_served = search.best.not_served.clone();
+    let fetching = search.best.fetching();
     if !fetching.is_empty() {
-        let mut other = setting.clone();
-        other.single = statements.iter().map(|one| one.name.clone()).collect();
-        let proposed = tried(&other);
-        if proposed.is_better(&best, 0.0) {
-            (best, setting) = (proposed, other);
-        }
+        let single = statements.iter().map(|one| one.name.clone()).collect();
+        search.attempt(0.0, |setting| setting.single = single);
     }
     let is_small = statements.len() <= SMALL;
-    let seconds = |best: Proposal, setting: SearchSetting| {
+    let second_requests = |search: &mut DesignSearch<'_>| {
         let of_rows = (catalog, &limits.observed);
-        let wanted = seconds::tried(&best.copied, of_rows, statements, ALONE);
-        with_second_requests(best, setting, wanted, &tried)
+        let wanted = seconds::candidates(&search.best.copied, of_rows, statements, ALONE);
+        search.attempt_second_requests(wanted);
     };
-    (best, setting) = seconds(best, setting);
+    second_requests(&mut search);
     let most = if is_small { SPLITS } else { SPLITS_OF_MANY };
     let mut tried_apart = BTreeMap::new();
-    let first = best.large.clone().into_iter();
+    let first = search.best.large.clone().into_iter();
     for large in first.filter(|large| large.saved >= SPLIT).take(most) {
-        let mut other = setting.clone();
         let table = large.table.clone();
-        other.large.insert(large.table, large.columns);
-        let proposed = tried(&other);
-        tried_apart.insert(table.clone(), proposed.apart.contains(&table));
-        if proposed.is_better(&best, SPLIT) {
-            (best, setting) = (proposed, other);
-        }
+        let apart = search.attempt(SPLIT, |setting| {
+            setting.large.insert(large.table, large.columns);
+        });
+        tried_apart.insert(table.clone(), apart.contains(&table));
     }
-    if !setting.large.is_empty() {
+    if !search.setting.large.is_empty() {
         // A second request costs less where the parent's item has no large columns.
-        (best, setting) = seconds(best, setting);
+        second_requests(&mut search);
     }
-    if setting.referring.len() > 1 {
+    if search.setting.referring.len() > 1 {
         // Reads of a parent were tried together, and one may gain nothing by it.
-        let reads: Vec<String> = setting.referring.keys().cloned().collect();
+        let reads: Vec<String> = search.setting.referring.keys().cloned().collect();
         let most = if is_small { REFERRING } else { ALONE };
         for read in reads.into_iter().take(most) {
-            let mut other = setting.clone();
-            other.referring.remove(&read);
-            let proposed = tried(&other);
-            if proposed.is_better(&best, OTHER) {
-                (best, setting) = (proposed, other);
-            }
+            search.attempt(OTHER, |setting| {
+                setting.referring.remove(&read);
+            });
         }
     }
     if !is_small {
-        return (best, tried_apart);
+        return (search.best, tried_apart);
     }
     for read in fetching.into_iter().take(ALONE) {
-        let mut other = setting.clone();
-        if !other.single.remove(&read) {
-            other.single.insert(read);
-        }
-        let proposed = tried(&other);
-        if proposed.is_better(&best, OTHER) {
-            (best, setting) = (proposed, other);
-        }
+        search.attempt(OTHER, |setting| {
+            if !setting.single.remove(&read) {
+                setting.single.insert(read);
+            }
+        });
     }
-    let shared = best.shared.clone();
-    for read in shared.into_iter().take(ALONE) {
-        let mut other = setting.clone();
-        other.alone.insert(read);
-        let proposed = tried(&other);
-        if proposed.is_better(&best, OTHER) {
-            (best, setting) = (proposed, other);
-        }
+    for read in search.best.shared.clone().into_iter().take(ALONE) {
+        search.attempt(OTHER, |setting| {
+            setting.alone.insert(read);
+        });
     }
-    let fewer = best.design.report.alternatives.clone();
+    let fewer = search.best.design.report.alternatives.clone();
     for fewer in fewer.iter().filter(|one| one.usd_month.is_some()) {
-        let mut other = setting.clone();
-        other.indexes = fewer.indexes;
-        let proposed = tried(&other);
-        if proposed.is_better(&best, OTHER) {
-            (best, setting) = (proposed, other);
-        }
+        search.attempt(OTHER, |setting| setting.indexes = fewer.indexes);
     }
-    (best, tried_apart)
+    (search.best, tried_apart)
 }
 
-/// The better of a proposal and of the same with second requests. `wanted`: which ones to try.
-fn with_second_requests(
-    mut best: Proposal,
-    mut setting: SearchSetting,
-    wanted: Vec<Referring>,
-    tried: &dyn Fn(&SearchSetting) -> Proposal,
-) -> (Proposal, SearchSetting) {
-    for referring in wanted {
-        let mut other = setting.clone();
-        for (read, second) in referring {
-            other.referring.entry(read).or_default().add(second);
+/// The best proposal so far, and the setting that it was made with.
+struct DesignSearch<'s> {
+    best: Proposal,
+    setting: SearchSetting,
+    propose: &'s dyn Fn(&SearchSetting) -> Proposal,
+}
+
+impl DesignSearch<'_> {
+    /// Makes a proposal with another setting, and keeps both if it saves so much a month. Returns the tables whose large columns
+    /// it has apart.
+    fn attempt(
+        &mut self,
+        saved: f64,
+        change: impl FnOnce(&mut SearchSetting),
+    ) -> BTreeSet<TableName> {
+        let mut setting = self.setting.clone();
+        change(&mut setting);
+        let proposed = (self.propose)(&setting);
+        let apart = proposed.apart.clone();
+        if proposed.is_better(&self.best, saved) {
+            (self.best, self.setting) = (proposed, setting);
         }
-        // Each takes a search: what was taken together is not tried alone.
-        if other.referring == setting.referring {
-            continue;
-        }
-        let proposed = tried(&other);
-        if proposed.is_better(&best, seconds::SAVED) {
-            (best, setting) = (proposed, other);
+        apart
+    }
+
+    fn attempt_second_requests(&mut self, wanted: Vec<Referring>) {
+        for referring in wanted {
+            let mut all = self.setting.referring.clone();
+            for (read, second) in referring {
+                all.entry(read).or_default().add(second);
+            }
+            // Each takes a search: what was taken together is not tried alone.
+            if all != self.setting.referring {
+                self.attempt(seconds::SAVED, |setting| setting.referring = all);
+            }
         }
     }
-    (best, setting)
 }
 
 /// What a proposal is made with.

@@ -145,6 +145,15 @@ pub struct MonthlyCost {
     pub all: f64,
 }
 
+impl MonthlyCost {
+    /// `12.00 USD a month on demand: reads 1.00, writes 10.00, storage 1.00`.
+    pub fn text(&self) -> String {
+        let [reads, writes, storage] = [self.reads, self.writes, self.storage].map(usd);
+        let all = usd(self.all);
+        format!("{all} USD a month on demand: reads {reads}, writes {writes}, storage {storage}")
+    }
+}
+
 /// The best design with fewer indexes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Alternative {

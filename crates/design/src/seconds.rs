@@ -16,7 +16,7 @@ use crate::path::Path;
 use crate::pricing::Pricing;
 use crate::workload::Statement;
 
-/// US dollars a month that second requests have to save: an answer takes the time of two requests.
+/// US dollars a month that second requests have to save to be proposed: an answer then takes the time of two requests.
 pub(crate) const SAVED: f64 = 25.0;
 
 /// Copies of parents' columns that make writes dearer.
@@ -35,20 +35,22 @@ pub(crate) type Referring = BTreeMap<String, SecondReads>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SecondReads {
     pub(crate) parents: BTreeSet<TableName>,
-    /// Whether the application also holds the read's conditions on these parents against them.
-    pub(crate) leaves: bool,
+    /// Whether the read's conditions on these parents are left to the application, which tests them on what the second
+    /// requests read.
+    pub(crate) leaves_conditions: bool,
 }
 
 impl SecondReads {
     pub(crate) fn add(&mut self, other: Self) {
         self.parents.extend(other.parents);
-        self.leaves |= other.leaves;
+        self.leaves_conditions |= other.leaves_conditions;
     }
 }
 
-/// Which second requests to try, for parents whose copies may cost more: first in all reads that select from such a parent, then in
-/// the reads that have the copies, then for each of the `most` most expensive copies alone.
-pub(crate) fn tried(
+/// The second requests to try, for parents whose copies may cost more: first in all reads that select from such a parent, then in
+/// the reads that have the copies, then for each of the `most` most expensive copies alone. Each is tried with the conditions on
+/// the parents left to the application first.
+pub(crate) fn candidates(
     copied: &[CopiedColumns],
     (catalog, observed): (&Catalog, &Observed),
     statements: &[Statement],
@@ -76,26 +78,26 @@ pub(crate) fn tried(
             let referred = asks.into_iter().flat_map(|ask| ask.referred);
             referred.map(|parent| (statement.name.clone(), parent.step.table))
         });
-    let mut further_too = all.clone();
+    let mut with_further = all.clone();
     for (read, parent) in further {
-        let second = further_too.entry(read).or_default();
+        let second = with_further.entry(read).or_default();
         second.parents.insert(parent);
     }
     each.truncate(most);
-    let mut tried = Vec::new();
-    for one in [further_too, all].into_iter().chain(each) {
-        let leaving = leaving(&one, (catalog, observed), statements);
-        for one in [leaving, one] {
-            if !one.is_empty() && !tried.contains(&one) {
-                tried.push(one);
+    let mut candidates = Vec::new();
+    for wanted in [with_further, all].into_iter().chain(each) {
+        let leaving = leaving_conditions(&wanted, (catalog, observed), statements);
+        for candidate in [leaving, wanted] {
+            if !candidate.is_empty() && !candidates.contains(&candidate) {
+                candidates.push(candidate);
             }
         }
     }
-    tried
+    candidates
 }
 
-/// The same where the application holds conditions on the parents, in the reads that have some.
-fn leaving(
+/// The same with the conditions on the parents left to the application, in the reads that are served so.
+fn leaving_conditions(
     wanted: &Referring,
     (catalog, observed): (&Catalog, &Observed),
     statements: &[Statement],
@@ -104,7 +106,7 @@ fn leaving(
     for statement in statements {
         if let Some(second) = found.get_mut(&statement.name) {
             let asks = referring(&statement.sql, catalog, observed, &second.parents, true);
-            second.leaves = !asks.is_empty();
+            second.leaves_conditions = !asks.is_empty();
         }
     }
     found
@@ -131,16 +133,17 @@ pub(crate) struct SecondRequest {
 }
 
 impl<'c> TwoRequests<'c> {
-    /// Leaves what a read selects of these parents to second requests; `None` where that is not possible. `named` gives the name of
-    /// one by what it is called after the read and its parent, and by its SQL. `most_sorted`: rows that the application sorts at most.
+    /// Leaves what a read selects of these parents to second requests; `None` where that is not possible. `named` gives a second
+    /// request its name, from the name made of the read and the parent, and from its SQL. `most_sorted`: rows that the application
+    /// sorts at most.
     fn new(
         statement: &Statement,
         (catalog, observed): (&'c Catalog, &Observed),
         (second, most_sorted): (&SecondReads, f64),
         named: &mut dyn FnMut(&str, &str) -> Option<String>,
     ) -> Option<Self> {
-        let (parents, leaves) = (&second.parents, second.leaves);
-        let mut asks = referring(&statement.sql, catalog, observed, parents, leaves);
+        let (sql, leaves_conditions) = (&statement.sql, second.leaves_conditions);
+        let mut asks = referring(sql, catalog, observed, &second.parents, leaves_conditions);
         let facts = Facts { catalog, observed };
         asks.retain(|ask| !ask.sorts || facts.most_found(ask) <= most_sorted);
         let ask = asks.first()?;
@@ -164,25 +167,14 @@ impl<'c> TwoRequests<'c> {
         });
         let seconds: Vec<SecondRequest> = seconds.collect::<Option<_>>()?;
         for ask in &mut asks {
-            let notes = ask.referred.iter().zip(&seconds).map(|(parent, second)| {
-                let references: Vec<Path> = parent.references().collect();
-                let outputs = ask.outputs.iter();
-                let outputs = outputs.filter(|(path, _)| references.contains(path));
-                format!(
-                    "two requests in a row: the answer has {} instead of {}, which the application then reads from {} with the access pattern {}; they are NULL where it finds no row",
-                    joined(outputs.map(|(_, name)| name.as_str()), " and "),
-                    joined(parent.columns.iter().map(|(_, name)| name.as_str()), ", "),
-                    catalog.display_name(&parent.step.table),
-                    second.statement.name
-                )
-            });
+            let pairs = ask.referred.iter().zip(&seconds);
+            let notes = pairs.map(|(parent, second)| second_note(catalog, ask, parent, second));
             for note in notes.collect::<Vec<_>>() {
                 ask.note(note);
             }
         }
-        let name = statement.name.clone();
         Some(Self {
-            name,
+            name: statement.name.clone(),
             asks,
             seconds,
         })
@@ -197,18 +189,18 @@ impl<'c> TwoRequests<'c> {
         let catalog = of_rows.0;
         let mut patterns = model.patterns.iter();
         let first = patterns.find(|pattern| *pattern.name == *statement.name)?;
-        let first = spaced(first.sql.as_deref()?);
+        let first = normalized_sql(first.sql.as_deref()?);
         let others = model.patterns.iter();
         let others = others.filter(|one| one.name.starts_with(&*statement.name));
         let others: Vec<_> = others.filter(|one| *one.name != *statement.name).collect();
         if others.is_empty() {
             return None;
         }
-        // A number follows a name that was taken.
+        // Finds the access pattern whose name begins so: a number follows where the name was taken.
         let named = |name: &str, is_it: &dyn Fn(&str) -> bool| {
             let found = others.iter().find(|pattern| {
                 let sql = pattern.sql.as_deref();
-                pattern.name.starts_with(name) && sql.is_some_and(|sql| is_it(&spaced(sql)))
+                pattern.name.starts_with(name) && sql.is_some_and(|sql| is_it(&normalized_sql(sql)))
             });
             found.map(|pattern| pattern.name.to_string())
         };
@@ -218,38 +210,39 @@ impl<'c> TwoRequests<'c> {
         };
         let parents = catalog.tables.iter().filter(is_read);
         let parents: BTreeSet<TableName> = parents.map(|table| table.name.clone()).collect();
-        [true, false].into_iter().find_map(|leaves| {
-            let parents = parents.clone();
-            let second = SecondReads { parents, leaves };
+        [true, false].into_iter().find_map(|leaves_conditions| {
+            let second = SecondReads {
+                parents: parents.clone(),
+                leaves_conditions,
+            };
             let mut found = Self::new(
                 statement,
                 of_rows,
                 (&second, f64::INFINITY),
                 &mut |name, sql| {
-                    // Some types are compared in other words.
+                    // The mapping has the SQL of the ask, in which columns of some types are compared by other expressions.
                     let asks = ask(sql, catalog, of_rows.1).unwrap_or_default();
-                    let asks = asks.iter().map(|ask| &*ask.sql);
-                    let said: Vec<String> = asks.chain([sql]).map(spaced).collect();
-                    named(name, &|own| said.iter().any(|sql| sql == own))
+                    let asked = asks.iter().map(|ask| &*ask.sql);
+                    let texts: Vec<String> = asked.chain([sql]).map(normalized_sql).collect();
+                    named(name, &|own| texts.iter().any(|text| text == own))
                 },
             )?;
             found.asks.retain(|ask| {
-                let mut said = std::iter::once(&ask.sql).chain(&ask.unsorted);
-                said.any(|sql| spaced(sql) == first)
+                let mut texts = std::iter::once(&ask.sql).chain(&ask.unsorted);
+                texts.any(|sql| normalized_sql(sql) == first)
             });
             (!found.asks.is_empty()).then_some(found)
         })
     }
 }
 
-/// The reads that get these parents by second requests, each of which has a name that nothing else has.
+/// The reads that get the wanted parents by second requests. Each second request has a name that nothing else has.
 pub(crate) fn two_requests<'c>(
     of_rows: (&'c Catalog, &Observed),
     statements: &[&Statement],
     wanted: &Referring,
 ) -> Vec<TwoRequests<'c>> {
-    let names = statements.iter().map(|one| one.name.clone());
-    let mut taken: BTreeSet<String> = names.collect();
+    let mut taken: BTreeSet<String> = statements.iter().map(|one| one.name.clone()).collect();
     let reads = statements.iter().filter_map(|statement| {
         let second = wanted.get(&statement.name)?;
         TwoRequests::new(statement, of_rows, (second, MANY), &mut |name, _| {
@@ -275,17 +268,36 @@ pub fn second_requests(
     seconds.map(|second| second.statement.name).collect()
 }
 
-/// SQL with each run of white space as one blank, without a semicolon.
-pub(crate) fn spaced(sql: &str) -> String {
+/// SQL with each run of white space as one blank and without a semicolon, so that texts that differ in nothing else are equal.
+pub(crate) fn normalized_sql(sql: &str) -> String {
     let sql = sql.trim().trim_end_matches(';');
     joined(sql.split_whitespace(), " ")
 }
 
-/// What a second request is called where the name is free.
+/// The name of a second request, where it is free.
 fn second_name(statement: &Statement, parent: &Table) -> String {
     let is_plain = |sign: char| sign.is_alphanumeric() || sign == '-';
     let parent = parent.name.name.replace(|sign| !is_plain(sign), "_");
     format!("{}_{parent}", statement.name)
+}
+
+/// What the note of a read says of one of its second requests.
+fn second_note(
+    catalog: &Catalog,
+    ask: &Ask<'_>,
+    parent: &Referred,
+    second: &SecondRequest,
+) -> String {
+    let references: Vec<Path> = parent.references().collect();
+    let outputs = ask.outputs.iter();
+    let outputs = outputs.filter(|(path, _)| references.contains(path));
+    format!(
+        "two requests in a row: the answer has {} instead of {}, which the application then reads from {} with the access pattern {}; they are NULL where it finds no row",
+        joined(outputs.map(|(_, name)| name.as_str()), " and "),
+        joined(parent.columns.iter().map(|(_, name)| name.as_str()), ", "),
+        catalog.display_name(&parent.step.table),
+        second.statement.name
+    )
 }
 
 /// About how many parents the rows of an answer refer to, each counted once, and how often the most frequent one is among them.
@@ -299,13 +311,13 @@ fn found_parents(facts: Facts<'_>, ask: &Ask<'_>, parent: &Referred) -> (f64, f6
     if references.iter().all(is_given) {
         rows = parents;
     }
-    let most = references
+    let shares = references
         .iter()
         .map(|path| facts.most_frequent(path, ask.root));
-    (parents, (rows * most.product::<f64>()).min(1.0))
+    (parents, (rows * shares.product::<f64>()).min(1.0))
 }
 
-/// The query of columns of a parent by its key, under their names in the answer as far as these are no columns of the key.
+/// The query that reads columns of a parent by its key. Each has its name in the answer, unless a column of the key has that name.
 fn by_key(catalog: &Catalog, table: &Table, parent: &Referred) -> String {
     let key = &parent.step.referenced;
     let name = |name: &String| identifier(name, catalog.dbms);

@@ -906,7 +906,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
             let sample = sample.filter(|_| equal.path.steps.is_empty());
             sample.is_some_and(|one| one.is_all && one.present > 1 && one.distinct == one.present)
         };
-        if !ask.children.is_empty() || facts.is_by_key(ask) || ask.equal.iter().any(is_one) {
+        if !ask.children.is_empty() || facts.asks_for_key(ask) || ask.equal.iter().any(is_one) {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));

@@ -30,7 +30,7 @@ use crate::names::MappingNames;
 use crate::observed::Observed;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
-use crate::seconds::{TwoRequests, spaced};
+use crate::seconds::{TwoRequests, normalized_sql};
 use crate::splits::Splits;
 use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
@@ -244,15 +244,15 @@ fn new_reads<'w, 'c>(
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name)?;
         let prepared = parametrized(&statement.sql, of_rows.0.dbms, Lists::Kept);
-        let mut said = vec![spaced(&statement.sql)];
-        said.extend(prepared.ok().map(|prepared| spaced(&prepared.sql)));
+        let mut said = vec![normalized_sql(&statement.sql)];
+        said.extend(prepared.ok().map(|prepared| normalized_sql(&prepared.sql)));
         let two = TwoRequests::of_model(model, of_rows, statement);
         let of_asks = asks
             .iter()
             .chain(two.iter().flat_map(|two| &two.asks))
             .flat_map(|ask| std::iter::once(&ask.sql).chain(&ask.unsorted));
-        said.extend(of_asks.map(|sql| spaced(sql)));
-        let sql = pattern.sql.as_deref().map(spaced);
+        said.extend(of_asks.map(|sql| normalized_sql(sql)));
+        let sql = pattern.sql.as_deref().map(normalized_sql);
         Some(sql.is_none_or(|sql| said.contains(&sql)))
     };
     let mut new = Vec::new();

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::tree::{ItemCell, Section};
 
-/// The definition of one table, as the document says it. Nothing in it depends on the clock or the machine.
+/// The document that defines one table. Nothing in it depends on the clock or the machine.
 #[derive(Debug)]
 pub struct Definition {
     /// The mapping's file name.
@@ -20,7 +20,7 @@ pub struct Examples {
     pub rows: u64,
     /// Whether these are all rows of all item types.
     pub whole: bool,
-    /// Where the table is that answered, if it was not made from these rows.
+    /// Where the table is that was asked, if it was not made from these rows.
     pub asked: Option<String>,
 }
 
@@ -48,8 +48,8 @@ pub struct ExampleRequest {
     pub operation: &'static str,
     /// The request as JSON; the first of several.
     pub json: String,
-    /// Further requests, one for each shard.
-    pub more: usize,
+    /// The number of further requests, one for each other shard.
+    pub further_requests: usize,
 }
 
 /// What an access pattern answered.
@@ -59,14 +59,14 @@ pub struct ExampleAnswer {
     pub parameters: Vec<(String, String)>,
     /// What was asked.
     pub request: ExampleRequest,
-    /// Whether values of the parameters or the request are cut, for they are long.
+    /// Whether long values of the parameters or the request are cut.
     pub is_cut: bool,
-    /// The first items.
+    /// The first items, as many as are shown.
     pub items: Vec<Vec<ItemCell>>,
-    /// How many items came.
+    /// How many items the read page has.
     pub found: usize,
-    /// Whether there were more pages.
-    pub more: bool,
+    /// Whether there are further pages, which were not read.
+    pub has_more_pages: bool,
     /// Read units that it took, where the table says so.
     pub units: Option<f64>,
 }

@@ -329,7 +329,7 @@ fn erd(catalog: &Catalog, sources: &[SourceTable]) -> Markup {
 fn drawn(catalog: &Catalog, sources: &[SourceTable]) -> String {
     let untouched = sources
         .iter()
-        .filter(|source| source.part == TableRole::Unread);
+        .filter(|source| source.role == TableRole::Unread);
     let few = untouched.filter(|source| is_drawn(source)).count() <= DIMMED;
     let collections = collections(sources);
     let color = |source: &SourceTable| {
@@ -339,8 +339,8 @@ fn drawn(catalog: &Catalog, sources: &[SourceTable]) -> String {
     };
     let shown = |table: &catalog::Table| match sources.iter().find(|one| one.id == table.name) {
         Some(source) if !is_drawn(source) => TableDetail::Hidden,
-        Some(source) if source.part == TableRole::Unread && few => TableDetail::Dimmed,
-        Some(source) if source.part == TableRole::Unread => TableDetail::Hidden,
+        Some(source) if source.role == TableRole::Unread && few => TableDetail::Dimmed,
+        Some(source) if source.role == TableRole::Unread => TableDetail::Hidden,
         Some(source) => color(source),
         None => TableDetail::Full,
     };
@@ -372,7 +372,7 @@ fn is_broad(drawing: &str) -> bool {
 
 /// Views that nothing reads are left out.
 fn is_drawn(source: &SourceTable) -> bool {
-    source.kind.is_none() || source.part == TableRole::Read
+    source.kind.is_none() || source.role == TableRole::Read
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn write_block(out: &mut String, block: &DocBlock) {
 fn write_erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     let is_touched = |name: &TableName| {
         let mut sources = sources.iter();
-        sources.any(|source| source.id == *name && source.part != TableRole::Unread)
+        sources.any(|source| source.id == *name && source.role != TableRole::Unread)
     };
     let mut shown = catalog.clone();
     shown.tables.retain(|table| is_touched(&table.name));
@@ -103,7 +103,7 @@ fn write_erd(out: &mut String, catalog: &Catalog, sources: &[SourceTable]) {
     write_fenced(out, "mermaid", &mermaid(&shown));
     let unread = sources
         .iter()
-        .filter(|source| source.part == TableRole::Unread);
+        .filter(|source| source.role == TableRole::Unread);
     let names = joined(unread.map(|source| code(&source.name)), ", ");
     if !names.is_empty() {
         out.push_str(&format!("Not read, and not drawn: {names}.\n\n"));

@@ -271,7 +271,7 @@ pub(crate) struct SourceTable {
     /// Rows, as the catalog estimates them.
     pub(crate) rows: Option<u64>,
     /// What the mapping does with it.
-    pub(crate) part: TableRole,
+    pub(crate) role: TableRole,
     /// What the partition key of the items that are made of its rows begins with.
     pub(crate) partition: Option<String>,
     /// Item types that its values are in, in the order of the mapping.

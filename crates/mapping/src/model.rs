@@ -390,6 +390,17 @@ impl AttributeNode {
         }
     }
 
+    /// The text that it is in every item; `None` where it is something else, or depends on the row.
+    pub fn constant_text(&self) -> Option<String> {
+        match self {
+            Self::Template(template) => match template.prefix() {
+                (text, true) => Some(text.to_owned()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The place whose value it is, always and unchanged; `None` where it is made from more, or under a condition.
     pub fn carried(&self) -> Option<&ValuePath> {
         match self {

@@ -7,8 +7,10 @@ use super::literal::RangeLiteral;
 
 /// What differs between the databases' SQL.
 pub trait Dialect: Send + Sync {
-    /// Quotes an identifier.
-    fn quote(&self, identifier: &str) -> String;
+    /// Quotes an identifier, as standard SQL does.
+    fn quote(&self, identifier: &str) -> String {
+        format!("\"{}\"", identifier.replace('"', "\"\""))
+    }
 
     /// The expression that asks for a column of this type in the form that the decoder reads.
     /// `column` is quoted and qualified already.

@@ -556,11 +556,7 @@ mod union_tests {
 
     struct Plain;
 
-    impl Dialect for Plain {
-        fn quote(&self, identifier: &str) -> String {
-            format!("\"{identifier}\"")
-        }
-    }
+    impl Dialect for Plain {}
 
     fn table(name: &str) -> TableName {
         TableName {
@@ -685,10 +681,6 @@ mod union_tests {
     struct Untyped;
 
     impl Dialect for Untyped {
-        fn quote(&self, identifier: &str) -> String {
-            Plain.quote(identifier)
-        }
-
         fn shares_columns(&self) -> bool {
             true
         }

@@ -144,7 +144,7 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
 fn with_named_parameters(text: &str, dbms: Dbms) -> Result<(String, Vec<String>), UnreadableSql> {
     let mut named = text.to_owned();
     let mut names = Vec::new();
-    let foreign = Sql::read(text, Some(dbms))?.foreign();
+    let foreign = Sql::read(text, Some(dbms))?.foreign_parameters();
     for (at, parameter) in foreign.iter().enumerate().rev() {
         let name = match parameter.name.trim_start_matches(['$', '?', ':', '@']) {
             "" => format!("p{}", at + 1),

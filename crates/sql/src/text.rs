@@ -1,4 +1,4 @@
-//! SQL as words and signs: where its parameters stand, and values in their place.
+//! SQL as tokens: where its parameters stand, values put in their place, and what stops it from being read.
 
 use std::ops::Range;
 
@@ -16,28 +16,28 @@ use super::UnreadableSql;
 pub struct SqlParameter {
     /// Without the colon.
     pub name: String,
-    /// Bytes of the text, with the colon.
+    /// Where it stands in the text, in bytes, with the colon.
     pub span: Range<usize>,
 }
 
-/// A piece of SQL, taken apart into words.
+/// A piece of SQL, taken apart into tokens.
 #[derive(Debug, Clone, Default)]
 pub struct Sql {
     text: String,
     dbms: Option<Dbms>,
     parameters: Vec<SqlParameter>,
     tokens: Vec<TokenWithSpan>,
-    places: ByteOffsets,
+    offsets: ByteOffsets,
 }
 
 impl Sql {
-    /// Takes SQL apart. Without a product as most of them understand it.
+    /// Takes SQL apart by the rules of a database; without one, by those that most databases share.
     ///
     /// # Errors
     ///
     /// [`UnreadableSql`] where a text or a comment does not end.
     pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, UnreadableSql> {
-        let places = ByteOffsets::new(text);
+        let offsets = ByteOffsets::new(text);
         let dialect = dialect(dbms);
         // Texts stay as they are written: the parser would write them again without their escapes.
         let found = Tokenizer::new(dialect.as_ref(), text)
@@ -50,10 +50,10 @@ impl Sql {
         for mut token in found {
             match &mut token.token {
                 Token::Word(word) if word.quote_style.is_some() => undouble(word),
-                // Of `0x1F` and `X'1F'` the first is a number in SQLite, and the parser tells them apart no more.
+                // In SQLite `0x1F` is a number and `X'1F'` is none; the tokenizer makes one token of both.
                 Token::HexStringLiteral(_) => {
-                    let said = places.range(token.span).and_then(|range| text.get(range));
-                    if let Some(number) = said.filter(|said| said.starts_with('0')) {
+                    let written = offsets.range(token.span).and_then(|range| text.get(range));
+                    if let Some(number) = written.filter(|written| written.starts_with('0')) {
                         token.token = Token::Number(number.to_owned(), false);
                     }
                 }
@@ -61,55 +61,40 @@ impl Sql {
                 Token::RBracket => brackets = brackets.saturating_sub(1),
                 _ => {}
             }
-            let (colon, before) = match tokens.as_slice() {
-                [.., before, colon] => (Some(colon), Some(&before.token)),
-                [colon] => (Some(colon), None),
-                [] => (None, None),
+            let Some((name, span)) = parameter(&tokens, &token, brackets > 0) else {
+                tokens.push(token);
+                continue;
             };
-            // `list[1:last]` is a part of a list.
-            let is_part = brackets > 0 && before.is_some_and(ends_value);
-            let colon = colon.filter(|colon| {
-                colon.token == Token::Colon && colon.span.end == token.span.start && !is_part
-            });
-            let (start, name) = match (colon, &token.token) {
-                (Some(colon), Token::Word(word)) if word.quote_style.is_none() => {
-                    (colon.span.start, word.value.clone())
-                }
-                _ => {
-                    tokens.push(token);
-                    continue;
-                }
-            };
-            let span = Span::new(start, token.span.end);
+            // In the place of the colon.
             tokens.pop();
             tokens.push(TokenWithSpan {
                 token: Token::Placeholder(format!(":{name}")),
                 span,
             });
-            parameters.extend(places.range(span).map(|span| SqlParameter { name, span }));
+            parameters.extend(offsets.range(span).map(|span| SqlParameter { name, span }));
         }
         Ok(Self {
             text: text.to_owned(),
             dbms,
             parameters,
             tokens,
-            places,
+            offsets,
         })
     }
 
-    /// All uses of parameters, in the order in which they stand there.
+    /// All uses of parameters, in the order of the text.
     pub fn parameters(&self) -> &[SqlParameter] {
         &self.parameters
     }
 
-    /// The text with its parameters replaced; those for which there is nothing stay.
-    pub fn fill(&self, with: &dyn Fn(&str) -> Option<String>) -> String {
+    /// The text with its parameters replaced by their values; those for which `value_of` gives `None` stay.
+    pub fn fill(&self, value_of: &dyn Fn(&str) -> Option<String>) -> String {
         let mut filled = String::with_capacity(self.text.len());
         let mut from = 0;
         for SqlParameter { name, span } in &self.parameters {
-            if let Some(value) = with(name) {
+            if let Some(value) = value_of(name) {
                 filled.push_str(self.text.get(from..span.start).unwrap_or_default());
-                // Behind a minus that of the number would begin a comment.
+                // Behind another minus it would begin a comment.
                 if value.starts_with('-') {
                     filled.push_str(&format!("({value})"));
                 } else {
@@ -122,7 +107,8 @@ impl Sql {
         filled
     }
 
-    /// Whether a text of one line ends in a comment: what YAML folds into that line is not read.
+    /// Whether a text of one line ends in a comment. Where YAML has folded several lines into it, the later ones are lost in that
+    /// comment.
     pub fn ends_in_comment(&self) -> bool {
         let is_comment = |token: &TokenWithSpan| {
             matches!(
@@ -143,19 +129,18 @@ impl Sql {
 
     /// The bytes of a part of the text.
     pub(super) fn range(&self, span: Span) -> Range<usize> {
-        self.places.range(span).unwrap_or(0..self.text.len())
+        self.offsets.range(span).unwrap_or(0..self.text.len())
     }
 
+    /// Whether a comment begins here that MySQL or MariaDB executes.
     fn begins_conditional(&self, span: Span) -> bool {
-        let text = self
-            .places
-            .byte(span.start)
-            .and_then(|at| self.text.get(at..));
+        let start = self.offsets.byte(span.start);
+        let text = start.and_then(|at| self.text.get(at..));
         text.is_some_and(|text| text.starts_with("/*!") || text.starts_with("/*M!"))
     }
 
-    /// Parameters as drivers write them, `$1`, `?`, `@name`: as they are written.
-    pub fn foreign(&self) -> Vec<SqlParameter> {
+    /// Uses of parameters that are written as drivers write them, `$1`, `?` or `@name`, under the names that are written there.
+    pub fn foreign_parameters(&self) -> Vec<SqlParameter> {
         let next = self.tokens.iter().skip(1).map(Some).chain([None]);
         let tokens = self.tokens.iter().zip(next);
         let found = tokens.filter_map(|(TokenWithSpan { token, span }, next)| {
@@ -186,10 +171,21 @@ impl Sql {
 
     /// What stops a text from being read as a query, whatever its grammar.
     pub(super) fn refusal(&self) -> Option<UnreadableSql> {
+        let foreign = || {
+            let parameter = self.foreign_parameters().into_iter().next()?;
+            Some(UnreadableSql::Parameter(parameter.name))
+        };
+        self.ambiguity()
+            .or_else(foreign)
+            .or_else(|| self.lock().map(UnreadableSql::Locks))
+    }
+
+    /// What MySQL and MariaDB read otherwise than the parser does, or as their settings say.
+    fn ambiguity(&self) -> Option<UnreadableSql> {
         let is_mysql = matches!(self.dbms, Some(Dbms::Mysql | Dbms::Mariadb));
         for TokenWithSpan { token, span } in self.tokens.iter().filter(|_| is_mysql) {
-            let (said, instead) = match token {
-                // What stands in it, the tokenizer gives as if it stood there.
+            let (written, instead) = match token {
+                // The tokenizer gives what stands in such a comment as if it stood outside.
                 _ if self.begins_conditional(*span) => ("/*!".to_owned(), "leave it out"),
                 Token::Word(word) if word.keyword == Keyword::XOR => {
                     ("XOR".to_owned(), "write it with AND, OR and NOT")
@@ -205,25 +201,49 @@ impl Sql {
                 }
                 _ => continue,
             };
-            return Some(UnreadableSql::Ambiguous(said, instead));
+            return Some(UnreadableSql::Ambiguous(written, instead));
         }
-        if let Some(foreign) = self.foreign().into_iter().next() {
-            return Some(UnreadableSql::Parameter(foreign.name));
-        }
-        let is_word = |token: &&Token| !matches!(token, Token::Whitespace(_));
+        None
+    }
+
+    /// The words by which it locks the rows that it reads.
+    fn lock(&self) -> Option<String> {
+        let is_space = |token: &&Token| matches!(token, Token::Whitespace(_));
         let tokens = self.tokens.iter().map(|token| &token.token);
-        let tokens: Vec<&Token> = tokens.filter(is_word).collect();
+        let tokens: Vec<&Token> = tokens.filter(|token| !is_space(token)).collect();
+        let is = |token: &Token, word: &str| matches!(token, Token::Word(own) if own.quote_style.is_none() && own.value.eq_ignore_ascii_case(word));
         let says = |place: &[&Token], words: &[&str]| {
             let mut pairs = place.iter().zip(words);
-            pairs.all(|(token, word)| matches!(token, Token::Word(own) if own.quote_style.is_none() && own.value.eq_ignore_ascii_case(word)))
+            pairs.all(|(token, word)| is(token, word))
         };
         let locks = |lock: &&&[&str]| tokens.windows(lock.len()).any(|place| says(place, lock));
-        let lock = LOCKS.iter().find(locks)?;
-        Some(UnreadableSql::Locks(lock.join(" ")))
+        Some(LOCKS.iter().find(locks)?.join(" "))
     }
 }
 
-/// A name in quotes has its quotes twice where they stand within it.
+/// The name and the span of a parameter, if a token ends one: a word right behind a colon.
+fn parameter(
+    earlier: &[TokenWithSpan],
+    token: &TokenWithSpan,
+    in_brackets: bool,
+) -> Option<(String, Span)> {
+    let (colon, before) = earlier.split_last()?;
+    let Token::Word(word) = &token.token else {
+        return None;
+    };
+    // `list[1:last]` is a part of a list.
+    let is_part = in_brackets && before.last().is_some_and(|last| ends_value(&last.token));
+    let is_parameter = colon.token == Token::Colon
+        && colon.span.end == token.span.start
+        && word.quote_style.is_none()
+        && !is_part;
+    is_parameter.then(|| {
+        let span = Span::new(colon.span.start, token.span.end);
+        (word.value.clone(), span)
+    })
+}
+
+/// Takes one of each two quotes within a name in quotes, which has them twice.
 fn undouble(word: &mut Word) {
     let quote = match word.quote_style {
         Some('[') => ']',
@@ -235,7 +255,7 @@ fn undouble(word: &mut Word) {
         .replace(&format!("{quote}{quote}"), &quote.to_string());
 }
 
-/// What stands in a text between these quotes.
+/// The text that a literal in these quotes stands for, from what is written between them.
 pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
     let has_escapes = dialect(dbms).supports_string_literal_backslash_escape();
     let mut found = String::with_capacity(text.len());
@@ -254,7 +274,7 @@ pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
             Some('r') => '\r',
             Some('t') => '\t',
             Some('Z') => '\u{1a}',
-            // Of a pattern they are the letters themselves.
+            // LIKE takes these for the letters themselves, and needs the backslash for it.
             Some(sign @ ('%' | '_')) => {
                 found.push('\\');
                 sign
@@ -267,7 +287,7 @@ pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
     found
 }
 
-/// The statements of a piece of SQL.
+/// Parses the statements of a piece of SQL.
 pub(super) fn statements(sql: &Sql, dbms: Dbms) -> Result<Vec<Statement>, UnreadableSql> {
     let dialect = dialect(Some(dbms));
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(128);
@@ -276,7 +296,7 @@ pub(super) fn statements(sql: &Sql, dbms: Dbms) -> Result<Vec<Statement>, Unread
     read.map_err(|error| UnreadableSql::Syntax(error.to_string()))
 }
 
-/// An expression; `None` where the parser does not take it.
+/// Parses an expression; `None` where the parser does not take it.
 pub(super) fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
     let sql = Sql::read(text, Some(dbms)).ok()?;
     let dialect = dialect(Some(dbms));
@@ -285,7 +305,7 @@ pub(super) fn expression(text: &str, dbms: Dbms) -> Option<Expr> {
     parser.parse_expr().ok()
 }
 
-/// A text as SQL takes it: between quotes.
+/// A text as a literal, in quotes.
 pub fn literal(text: &str, dbms: Dbms) -> String {
     let mut text = text.replace('\'', "''");
     if dialect(Some(dbms)).supports_string_literal_backslash_escape() {
@@ -320,7 +340,7 @@ const LOCKS: [&[&str]; 5] = [
     &["LOCK", "IN", "SHARE", "MODE"],
 ];
 
-/// How a product writes SQL.
+/// The parser's rules for a database.
 pub(super) fn dialect(dbms: Option<Dbms>) -> Box<dyn Dialect> {
     match dbms {
         Some(Dbms::Postgres) => Box::new(PostgreSqlDialect {}),
@@ -330,23 +350,23 @@ pub(super) fn dialect(dbms: Option<Dbms>) -> Box<dyn Dialect> {
     }
 }
 
-/// The bytes at which lines and columns stand: the parser counts letters.
+/// Where lines and columns stand in a text, in bytes: the parser counts characters.
 #[derive(Debug, Clone, Default)]
 struct ByteOffsets {
-    /// Of each letter, and of the end.
-    letters: Vec<usize>,
-    /// The letter that each line begins with.
+    /// Of each character, and of the end.
+    characters: Vec<usize>,
+    /// The number of the character that each line begins with.
     lines: Vec<usize>,
 }
 
 impl ByteOffsets {
     fn new(text: &str) -> Self {
-        let letters = text.char_indices().map(|(at, _)| at);
-        let after = text.chars().enumerate();
-        let after = after.filter_map(|(at, letter)| (letter == '\n').then_some(at + 1));
+        let starts = text.char_indices().map(|(at, _)| at);
+        let characters = text.chars().enumerate();
+        let later_lines = characters.filter_map(|(at, one)| (one == '\n').then_some(at + 1));
         Self {
-            letters: letters.chain([text.len()]).collect(),
-            lines: std::iter::once(0).chain(after).collect(),
+            characters: starts.chain([text.len()]).collect(),
+            lines: std::iter::once(0).chain(later_lines).collect(),
         }
     }
 
@@ -354,8 +374,8 @@ impl ByteOffsets {
     fn byte(&self, place: Location) -> Option<usize> {
         let line = usize::try_from(place.line.checked_sub(1)?).ok()?;
         let column = usize::try_from(place.column.checked_sub(1)?).ok()?;
-        let letter = self.lines.get(line)?.checked_add(column)?;
-        self.letters.get(letter).copied()
+        let character = self.lines.get(line)?.checked_add(column)?;
+        self.characters.get(character).copied()
     }
 
     fn range(&self, span: Span) -> Option<Range<usize>> {

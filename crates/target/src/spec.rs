@@ -12,12 +12,13 @@ pub enum TargetSpec {
     Dynamodb(ServiceOptions),
     /// The embedded engine.
     Local {
-        /// Its file; in memory where there is none.
+        /// The file that holds the table; `None`: the table is in memory and ends with the program.
         file: Option<PathBuf>,
     },
 }
 
-/// Where a service of AWS is, and as whom it is asked. What is not said is the environment's and the profile's.
+/// Where a service of AWS is, and with whose credentials it is asked. What is `None` comes from the environment and the
+/// profile.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ServiceOptions {
     /// Another endpoint than the region's own.
@@ -28,7 +29,7 @@ pub struct ServiceOptions {
     pub region: Option<String>,
 }
 
-/// Why the words for a target are none.
+/// Why a text names no target, or its options do not go with it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// When the kind of target is unknown.
@@ -115,16 +116,17 @@ impl fmt::Debug for ServiceOptions {
     }
 }
 
-/// Refuses what is no endpoint.
+/// Reads the URL of an endpoint. Refuses what is not an HTTP URL with a host, and what holds credentials, a query or a
+/// fragment.
 pub(super) fn check_endpoint(text: &str) -> Result<url::Url, SpecError> {
     let url = url::Url::parse(text)
         .map_err(|error| SpecError::Endpoint(address::shown(text), Some(error)))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(SpecError::Endpoint(address::shown(text), None));
     }
-    // A bare `/` in a password makes the rest of it a part of the path.
-    let is_split = url.path().contains('@');
-    if !url.username().is_empty() || url.password().is_some() || is_split {
+    // A bare `/` in a password ends the host: what follows is in the path.
+    let has_password_in_path = url.path().contains('@');
+    if !url.username().is_empty() || url.password().is_some() || has_password_in_path {
         return Err(SpecError::Secret);
     }
     if url.query().is_some() || url.fragment().is_some() {
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused_in_words() {
+    fn what_is_no_target_is_refused_with_the_reason() {
         for (text, endpoint, message) in [
             (
                 "dynamo",

@@ -288,7 +288,7 @@ fn example_answer(
     let request = document::ExampleRequest {
         operation,
         json: printable(&format!("{request:#}")).into_owned(),
-        more: requests.len().saturating_sub(1),
+        further_requests: requests.len().saturating_sub(1),
     };
     document::ExampleAnswer {
         parameters: parameters
@@ -302,7 +302,7 @@ fn example_answer(
         is_cut,
         items: answer.items.iter().take(SHOWN).map(cells).collect(),
         found: answer.items.len(),
-        more: answer.more,
+        has_more_pages: answer.more,
         units: answer.units,
     }
 }

@@ -7,15 +7,7 @@ use crate::dynamodb::price::Prices;
 
 /// What a design serves, by what, and for how much.
 pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
-    let sum = &report.sum;
-    let sum = format!(
-        "about {} USD a month on demand: reads {}, writes {}, storage {} ({})",
-        usd(sum.all),
-        usd(sum.reads),
-        usd(sum.writes),
-        usd(sum.storage),
-        prices.dated_source()
-    );
+    let sum = format!("about {} ({})", report.sum.text(), prices.dated_source());
     let gap = report.search_gap_text();
     [statements(report), String::new(), sum, gap].join("\n")
 }

@@ -1,10 +1,9 @@
-//! What was erased, or would be.
+//! What `erase` deleted, or would delete.
 
 use super::{ReportColumn, books};
 use crate::cli::format::{bytes, count, counted};
 use crate::load::erase::{EraseOutcome, EraseReport, ErasedBooks};
 
-/// What was erased, or would be.
 pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
     let plans = matches!(report.outcome, EraseOutcome::Planned);
     let columns: &[ReportColumn<'_, ErasedBooks>] = &[
@@ -33,11 +32,12 @@ pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
         "{} at {}: {}",
         report.table,
         report.place,
-        place(report)
+        partitions(report)
     ));
-    let entries = report.indexes.iter().filter(|index| index.entries > 0);
-    let entries = entries.map(|index| format!("{} {}", index.name, count(index.entries)));
-    let entries: Vec<String> = entries.collect();
+    let indexes = report.indexes.iter().filter(|index| index.entries > 0);
+    let entries: Vec<String> = indexes
+        .map(|index| format!("{} {}", index.name, count(index.entries)))
+        .collect();
     if !entries.is_empty() {
         out.push(format!(
             "with their entries in indexes: {}",
@@ -48,7 +48,7 @@ pub(in crate::cli) fn erasure(report: &EraseReport) -> String {
     out.join("\n")
 }
 
-fn place(report: &EraseReport) -> String {
+fn partitions(report: &EraseReport) -> String {
     match report.partitions.as_slice() {
         [only] => format!("partition {only}"),
         all => format!("partitions {}", all.join(", ")),

@@ -6,7 +6,7 @@ use crate::support::books::claimed;
 #[tokio::test]
 async fn all_rows_are_reported_on() {
     let source = Database::new(PORTAL).await;
-    let ran = dynafold(&["preview", MAPPING, "--source", &source.url(), "--all"]).exits(0);
+    let ran = preview_all(&source.url(), MAPPING, &[]).exits(0);
     insta::assert_snapshot!(steady(&ran.stdout));
     ran.says("comparing the keys");
 }
@@ -16,10 +16,7 @@ async fn all_rows_come_to_the_same_from_every_database() {
     let mut first: Option<Value> = None;
     for source in Source::everywhere("personalization").await {
         let url = source.url();
-        let ran = dynafold(&[
-            "preview", MAPPING, "--source", &url, "--all", "--format", "json",
-        ])
-        .exits(0);
+        let ran = preview_all(&url, MAPPING, &["--format", "json"]).exits(0);
         let mut report = ran.json();
         assert_eq!(report["outcome"], json!({ "state": "complete" }));
         assert_eq!(report["total"]["made"], 17);
@@ -36,20 +33,9 @@ async fn all_rows_come_to_the_same_from_every_database() {
 async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
     let (source, mapping) = events(60_000).await;
     let rejects = source.folder().join("rejects.ndjson");
-    let ran = dynafold(&[
-        "preview",
-        &mapping,
-        "--source",
-        &source.url(),
-        "--all",
-        "--format",
-        "json",
-        "--key-memory",
-        "1",
-        "--rejects",
-        &rejects.display().to_string(),
-    ])
-    .exits(3);
+    let file = rejects.display().to_string();
+    let further = ["--format", "json", "--key-memory", "1", "--rejects", &file];
+    let ran = preview_all(&source.url(), &mapping, &further).exits(3);
     let report = ran.json();
     let found = &report["collisions"];
     assert_eq!(claimed(&report, "keys_differ"), "differs");
@@ -119,13 +105,13 @@ async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
             ),
         ]
     );
-    let text = dynafold(&["preview", &mapping, "--source", &source.url(), "--all"]).exits(3);
+    let text = preview_all(&source.url(), &mapping, &[]).exits(3);
     for named in [
         "EVENT {\"id\":59993}",
         "LOG {\"id\":1}",
         "2 keys are shared",
     ] {
-        assert!(text.stdout.contains(named), "{}", text.stdout);
+        text.prints(named);
     }
 }
 
@@ -174,16 +160,7 @@ async fn item_types_that_are_left_out_and_may_make_the_same_keys_are_named() {
 #[tokio::test]
 async fn hot_partitions_are_named_in_the_table_and_in_every_index() {
     let (source, mapping) = events(3_000).await;
-    let ran = dynafold(&[
-        "preview",
-        &mapping,
-        "--source",
-        &source.url(),
-        "--all",
-        "--format",
-        "json",
-    ])
-    .exits(3);
+    let ran = preview_all(&source.url(), &mapping, &["--format", "json"]).exits(3);
     let report = ran.json();
     let places = report["places"].as_array().unwrap();
     let names: Vec<&str> = places
@@ -223,8 +200,7 @@ async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost
     let rated = EVENTS.replace("from: events\n", "from: events\n    write_rate: 6000\n");
     std::fs::write(&mapping, &rated).unwrap();
     let url = source.url();
-    let arguments = ["preview", &mapping, "--source", &url, "--all"];
-    let ran = dynafold(&[&arguments[..], &["--format", "json"]].concat()).exits(3);
+    let ran = preview_all(&url, &mapping, &["--format", "json"]).exits(3);
     let report = ran.json();
     // 6,000 writes a second, each of a unit in the table and one in its local index; a tenth of
     // the events are of one tenant.
@@ -241,7 +217,7 @@ async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost
     assert_eq!(steady["units_per_second"], 18_000.0);
     assert_eq!(steady["on_demand_usd"], 29_160.0);
     assert_eq!(steady["provisioned_usd"], 8_424.0);
-    let text = dynafold(&arguments).exits(3).stdout;
+    let text = preview_all(&url, &mapping, &[]).exits(3).stdout;
     let hot = "1200.0  T#t0  more than the 1000 that a partition takes";
     assert!(text.contains(hot), "{text}");
     assert!(
@@ -251,7 +227,7 @@ async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost
     // Three events of a tenant are a tenth by chance.
     let (few, mapping) = events(30).await;
     std::fs::write(&mapping, rated).unwrap();
-    let text = dynafold(&["preview", &mapping, "--source", &few.url(), "--all"]).stdout;
+    let text = preview_all(&few.url(), &mapping, &[]).stdout;
     assert!(
         text.contains("too few rows to tell how the writes spread")
             && !text.contains("1200.0  T#t0"),
@@ -300,14 +276,12 @@ async fn posts(body: u32) -> (Database, String) {
 #[tokio::test]
 async fn read_rates_say_how_hot_a_partition_will_be_by_the_shares_that_keys_have() {
     let (source, mapping) = posts(5_000).await;
-    let arguments = ["preview", &mapping, "--source", &source.url(), "--all"];
-    let text = dynafold(&arguments).exits(0).stdout;
+    let all = |further: &[&str]| preview_all(&source.url(), &mapping, further).exits(0);
+    let text = all(&[]).stdout;
     let from = text.find("Expected read units").unwrap();
     let to = text.find("Keys\n").unwrap();
     insta::assert_snapshot!(&text[from..to]);
-    let report = dynafold(&[&arguments[..], &["--format", "json"]].concat())
-        .exits(0)
-        .json();
+    let report = all(&["--format", "json"]).json();
     let of = |place: usize, key: &str| -> Value {
         let keys = report["places"][place]["reads"]["keys"].as_array().unwrap();
         keys.iter()
@@ -342,7 +316,7 @@ async fn read_rates_say_how_hot_a_partition_will_be_by_the_shares_that_keys_have
         .collect();
     assert_eq!(shards, [20.0; 4]);
     // Of a part of the item types shares would be wrong.
-    let part = dynafold(&[&arguments[..], &["--items", "POST"]].concat()).exits(0);
+    let part = all(&["--items", "POST"]);
     assert!(
         !part.stdout.contains("Expected read units"),
         "{}",
@@ -353,16 +327,8 @@ async fn read_rates_say_how_hot_a_partition_will_be_by_the_shares_that_keys_have
 #[tokio::test]
 async fn large_items_of_which_little_is_read_are_told_with_figures() {
     let (source, mapping) = posts(5_000).await;
-    let arguments = [
-        "preview",
-        &mapping,
-        "--source",
-        &source.url(),
-        "--all",
-        "--format",
-        "json",
-    ];
-    let report = dynafold(&arguments).exits(0).json();
+    let report = preview_all(&source.url(), &mapping, &["--format", "json"]);
+    let report = report.exits(0).json();
     let wide = &report["wide"][0];
     let (mean, patterns) = (wide["mean_bytes"].as_u64().unwrap(), &wide["patterns"]);
     assert_eq!((&wide["large"], &wide["items"]), (&json!(40), &json!(40)));
@@ -386,16 +352,7 @@ async fn large_items_of_which_little_is_read_are_told_with_figures() {
     }
     // Items of less than a read unit cost no more than a part of them would.
     let (source, mapping) = posts(3_900).await;
-    let report = dynafold(&[
-        "preview",
-        &mapping,
-        "--source",
-        &source.url(),
-        "--all",
-        "--format",
-        "json",
-    ])
-    .exits(0);
+    let report = preview_all(&source.url(), &mapping, &["--format", "json"]).exits(0);
     assert_eq!(report.json()["wide"], json!([]));
 }
 
@@ -407,16 +364,7 @@ async fn rejects_that_cannot_be_written_leave_no_figures_of_a_part() {
     let text = "dynafold: 1\ntable: { name: users, key: { partition: PK } }\nitems:\n  USER: { from: users, key: { PK: USER } }\n";
     std::fs::write(&mapping, text).unwrap();
     let mapping = mapping.to_str().unwrap();
-    let ran = dynafold(&[
-        "preview",
-        mapping,
-        "--source",
-        &source.url(),
-        "--all",
-        "--rejects",
-        "/dev/full",
-    ])
-    .exits(1);
+    let ran = preview_all(&source.url(), mapping, &["--rejects", "/dev/full"]).exits(1);
     says(
         &ran,
         "cannot write the rejects file",
@@ -459,25 +407,18 @@ async fn a_full_disk_is_named_and_nothing_is_called_proved() {
 async fn an_interrupt_ends_the_reading_and_says_so() {
     let (source, mapping) = events(200_000).await;
     let url = source.url();
-    let mut child = command(&[
-        "preview",
-        &mapping,
-        "--source",
-        &url,
-        "--all",
-        "--format",
-        "dynamodb-json",
-    ])
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped())
-    .spawn()
-    .unwrap();
+    let arguments = ["preview", &mapping, "--source", &url, "--all"];
+    let mut child = command(&arguments)
+        .args(["--format", "dynamodb-json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut items = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     items.read_line(&mut line).unwrap();
     // The first item is there, so the program listens.
-    let id = child.id().to_string();
-    run(std::process::Command::new("kill").args(["-INT", &id])).exits(0);
+    signal(&child, "-INT");
     let mut rest = Vec::new();
     items.read_to_end(&mut rest).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -521,15 +462,8 @@ async fn memory_does_not_grow_with_the_rows() {
     for rows in [50_000, 250_000] {
         let (source, mapping) = events(rows).await;
         let url = source.url();
-        peaks.push(peak_of(&[
-            "preview",
-            &mapping,
-            "--source",
-            &url,
-            "--all",
-            "--key-memory",
-            "1",
-        ]));
+        let arguments = ["preview", &mapping, "--source", &url, "--all"];
+        peaks.push(peak_of(&[&arguments[..], &["--key-memory", "1"]].concat()));
     }
     assert!(peaks[0] > 0 && peaks[1] < 100 << 20, "{peaks:?}");
     // A set of the fingerprints would have taken 6 MiB more or double that.

@@ -34,7 +34,7 @@ async fn parameters_are_options_that_the_list_and_the_help_tell() {
     let ran = run(&mut command(&["query", "nothing.yaml", "note", "--help"])).exits(0);
     let why =
         "the mapping's access patterns are not listed: cannot read the mapping `nothing.yaml`";
-    assert!(ran.stdout.contains(why), "{}", ran.stdout);
+    ran.prints(why);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -213,11 +213,7 @@ async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() 
         .query(&["lastNotes", "--grp", "b", "--format", "ndjson"])
         .exits(0);
     assert_eq!(lines.stdout.lines().count(), 3);
-    assert!(
-        lines.stderr.contains("3 items in 1 page, 0.5 read units"),
-        "{}",
-        lines.stderr
-    );
+    lines.says("3 items in 1 page, 0.5 read units");
     let text = table
         .query(&["lastNotes", "--grp", "b", "--repeat", "5"])
         .exits(0);
@@ -226,11 +222,7 @@ async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() 
         "{}",
         text.stdout
     );
-    assert!(text.stderr.contains("5 calls: p50 "), "{}", text.stderr);
+    text.says("5 calls: p50 ");
     let more = table.query(&["notesOfGroup", "--grp", "a"]).exits(0);
-    assert!(
-        more.stderr.contains("there is more: --all reads it"),
-        "{}",
-        more.stderr
-    );
+    more.says("there is more: --all reads it");
 }

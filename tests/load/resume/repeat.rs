@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use dynafold::target::{Action, Batch, BatchEntry};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::bench::{MAPPING, script};
 use super::case::Case;
 use super::left::total;
 use crate::support::books::hold_loaded;
 use crate::support::cli::run;
+use crate::support::contents;
 use crate::support::sqlite::Database;
 
 /// A source without rows that are rejected.
@@ -31,26 +31,11 @@ pub(super) fn loaded(database: &Database) -> Case {
 
 /// Puts an item that no row makes.
 pub(super) async fn plant(case: &Case, partition: &str, sort: &str, item_type: Option<&str>) {
-    let target = case.open().await;
-    let table = target.describe("app").await.unwrap().unwrap().table;
-    let mark = item_type.map_or(String::new(), |name| {
-        format!(r#","_type":{{"S":"{name}"}}"#)
-    });
-    let json = format!(r#"{{"PK":{{"S":"{partition}"}},"SK":{{"S":"{sort}"}}{mark}}}"#);
-    let entry = BatchEntry {
-        action: Action::Put,
-        size: 100,
-        units: 1,
-        item_type: 0,
-        fingerprint: 1,
-        partition: 1,
-        ..BatchEntry::default()
-    };
-    let mut batch = Batch::new();
-    batch.push(entry, |out| out.push_str(&json));
-    batch.seal();
-    let written = target.write(&table, &batch).await.unwrap();
-    assert!(written.unprocessed.is_empty());
+    let mut item = json!({ "PK": { "S": partition }, "SK": { "S": sort } });
+    if let Some(name) = item_type {
+        item["_type"] = json!({ "S": name });
+    }
+    contents::plant(&*case.open().await, "app", &[item]).await;
 }
 
 pub(super) async fn keys(case: &Case) -> BTreeSet<String> {

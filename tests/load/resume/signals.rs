@@ -1,21 +1,13 @@
 //! Two loads at one time, and loads that are interrupted.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use super::case::Case;
 use super::faults::{FEW, SLOW, begun, goes_on, says, sqlite};
 use super::left::total;
-use crate::support::cli::ran;
+use crate::support::cli::{ran, signal};
 use crate::support::wait::{PATIENCE, comes};
-
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill")
-        .args([name, &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_loads_with_one_state_the_second_does_not_begin() {

@@ -6,9 +6,9 @@ use std::fmt;
 /// What the answer of a read leaves to the application, or how its SQL was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// The index holds only the rows that meet this condition. Taken back where the read has no such index.
+    /// The index holds only the rows that meet this condition. The note is removed where the read has no such index.
     IndexHoldsOnly(String),
-    /// The SQL skips rows by OFFSET. Taken back where the application sorts, and so reads all pages.
+    /// The SQL skips rows by OFFSET. The note is removed where the application sorts, and so reads all pages.
     Offset,
     Text(String),
 }
@@ -33,7 +33,7 @@ impl<T: Into<String>> From<T> for Note {
     }
 }
 
-/// Notes names in one sentence, if there are any. Returns whether there are.
+/// Adds one note with these names in its sentence, if there are any. Returns whether there are.
 pub(super) fn note_names<S: Borrow<str>>(
     notes: &mut Vec<Note>,
     names: &[S],

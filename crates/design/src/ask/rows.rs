@@ -23,7 +23,7 @@ impl<'c> Reading<'c, '_> {
     /// Reads of a query that joins `root` only with its parents: one for each range that the sort key could serve, and one with all
     /// ranges as filters.
     pub(super) fn reads_of_rows(&self, root: usize, ways: &Ways) -> Result<Vec<Ask<'c>>, Unserved> {
-        if self.leaves && self.left_of_parents.is_empty() {
+        if self.leaves_conditions && self.left_of_parents.is_empty() {
             return self.leaving_conditions(root, ways);
         }
         let mut ask = self.bare(root)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_format::{count, counted, each_once, has_word};
-use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Column, Table, TableName};
 use dynafold_relational::scan::{Relation, Scan};
 
 use super::items::DocumentedItemType;
@@ -56,10 +56,56 @@ pub(super) fn sources(
     item_types: &[DocumentedItemType<'_>],
 ) -> Vec<SourceTable> {
     let read = read_tables(inputs);
+    let neighbours = neighbours(touched, &read);
     let mut join_columns = BTreeSet::new();
     for pass in &inputs.model.passes {
         collect_join_columns(&pass.scan, &mut join_columns);
     }
+    let is_queried =
+        |from: &Relation, table: &Table| from.sql().is_some_and(|sql| mentions(sql, table));
+    let source_table = |table: &Table| {
+        let columns = table.columns.iter().map(|column| SourceColumn {
+            name: column.name.clone(),
+            declared: column.declared.clone(),
+            leads: join_columns.contains(&(&table.name, column.name.as_str())),
+            carriers: carriers(item_types, table, column),
+        });
+        let columns: Vec<SourceColumn> = columns.collect();
+        let holders = item_types.iter().filter(|item| {
+            let mut carried = columns.iter().flat_map(|column| &column.carriers);
+            item.from().table() == Some(&table.name)
+                || is_queried(item.from(), table)
+                || carried.any(|(name, _)| **name == *item.model.name)
+        });
+        let holder_names: Vec<String> = holders.map(|item| item.model.name.to_string()).collect();
+        let finds_some = |finds: &[String]| finds.iter().any(|name| holder_names.contains(name));
+        let finders = (inputs.proofs.patterns.iter()).filter(|proof| finds_some(&proof.finds));
+        let mut passes = inputs.model.passes.iter();
+        SourceTable {
+            id: table.name.clone(),
+            name: inputs.catalog.display_name(&table.name),
+            kind: (!table.is_stored()).then(|| table.kind.word()),
+            rows: table.estimated_rows,
+            role: if read.contains(&table.name) {
+                TableRole::Read
+            } else if passes.any(|pass| is_queried(&pass.scan.from, table)) {
+                TableRole::Queried
+            } else if neighbours.contains(&table.name) {
+                TableRole::Beside
+            } else {
+                TableRole::Unread
+            },
+            patterns: finders.map(|proof| proof.pattern.clone()).collect(),
+            partition: partition_prefix(inputs, item_types, table),
+            item_types: holder_names,
+            columns,
+        }
+    };
+    touched.tables.iter().map(source_table).collect()
+}
+
+/// The tables that are not read, and that a foreign key connects with one that is.
+fn neighbours<'g>(touched: &'g Catalog, read: &BTreeSet<&TableName>) -> BTreeSet<&'g TableName> {
     let references = touched.tables.iter().flat_map(|table| {
         let keys = table.foreign_keys.iter();
         keys.map(move |key| (&table.name, &key.references))
@@ -72,75 +118,42 @@ pub(super) fn sources(
                 _ => None,
             },
         );
-    let neighbours: BTreeSet<&TableName> = neighbours.collect();
-    let is_queried =
-        |from: &Relation, table: &Table| from.sql().is_some_and(|sql| mentions(sql, table));
+    neighbours.collect()
+}
+
+/// The item types that carry a column, each with the attributes that do.
+fn carriers(
+    item_types: &[DocumentedItemType<'_>],
+    table: &Table,
+    column: &Column,
+) -> Vec<(String, Vec<String>)> {
+    let carries =
+        |from: &OriginColumn| from.id.as_ref() == Some(&table.name) && from.column == column.name;
+    let carriers = item_types.iter().filter_map(|item| {
+        let attributes = item.carriers(carries);
+        (!attributes.is_empty()).then(|| (item.model.name.to_string(), attributes))
+    });
+    carriers.collect()
+}
+
+/// What the partition key of the items that are made of a table's rows begins with.
+fn partition_prefix(
+    inputs: &Inputs<'_>,
+    item_types: &[DocumentedItemType<'_>],
+    table: &Table,
+) -> Option<String> {
+    let mut item_types = item_types.iter();
+    let item_type = item_types.find(|item| item.from().table() == Some(&table.name))?;
     let key = &inputs.model.table.partition.name;
-    let partition_prefix = |table: &Table| {
-        let mut item_types = item_types.iter();
-        let made = item_types.find(|item| item.from().table() == Some(&table.name))?;
-        let (text, _) = made.model.template(key)?.prefix();
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    let source_table = |table: &Table| {
-        let columns = table.columns.iter().map(|column| {
-            let carriers = item_types.iter().filter_map(|item| {
-                let carries = |from: &OriginColumn| {
-                    from.id.as_ref() == Some(&table.name) && from.column == column.name
-                };
-                let attributes = item.carriers(carries);
-                (!attributes.is_empty()).then(|| (item.model.name.to_string(), attributes))
-            });
-            SourceColumn {
-                name: column.name.clone(),
-                declared: column.declared.clone(),
-                leads: join_columns.contains(&(&table.name, column.name.as_str())),
-                carriers: carriers.collect(),
-            }
-        });
-        let columns: Vec<SourceColumn> = columns.collect();
-        let holders = item_types.iter().filter(|item| {
-            let mut carried = columns.iter().flat_map(|column| &column.carriers);
-            item.from().table() == Some(&table.name)
-                || is_queried(item.from(), table)
-                || carried.any(|(name, _)| **name == *item.model.name)
-        });
-        let holder_names: Vec<String> = holders.map(|item| item.model.name.to_string()).collect();
-        let mut patterns = Vec::new();
-        for proof in &inputs.proofs.patterns {
-            if proof.finds.iter().any(|name| holder_names.contains(name)) {
-                patterns.push(proof.pattern.clone());
-            }
-        }
-        let mut passes = inputs.model.passes.iter();
-        SourceTable {
-            id: table.name.clone(),
-            name: inputs.catalog.display_name(&table.name),
-            kind: (!table.is_stored()).then(|| table.kind.word()),
-            rows: table.estimated_rows,
-            part: if read.contains(&table.name) {
-                TableRole::Read
-            } else if passes.any(|pass| is_queried(&pass.scan.from, table)) {
-                TableRole::Queried
-            } else if neighbours.contains(&table.name) {
-                TableRole::Beside
-            } else {
-                TableRole::Unread
-            },
-            patterns,
-            partition: partition_prefix(table),
-            item_types: holder_names,
-            columns,
-        }
-    };
-    touched.tables.iter().map(source_table).collect()
+    let (text, _) = item_type.model.template(key)?.prefix();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// The columns of the tables that are read, and the tables that are not.
 pub(super) fn section(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let with_role = |roles: &'static [TableRole]| {
         let sources = facts.sources.iter();
-        sources.filter(move |source| roles.contains(&source.part))
+        sources.filter(move |source| roles.contains(&source.role))
     };
     let mut blocks: Vec<DocBlock> = with_role(&[TableRole::Read]).map(column_block).collect();
     let queried: Vec<TextLine> = with_role(&[TableRole::Queried])
@@ -203,7 +216,7 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     let rows = source.rows.map_or_else(String::new, |rows| {
         format!("about {}. ", counted(rows, "row"))
     });
-    let usage = match source.part {
+    let usage = match source.role {
         TableRole::Read if source.item_types.is_empty() => {
             "Read only to find other rows; no item has its values."
         }

@@ -23,7 +23,7 @@ pub(super) struct DocumentedItemType<'g> {
 
 /// An attribute of an item type.
 pub(super) struct DocAttribute {
-    /// Its name; where a document gives several, what they are.
+    /// Its name; of the attributes that the members of a document become, a phrase that says so.
     pub(super) name: String,
     data_type: &'static str,
     /// What it is made from, as the mapping says it.
@@ -39,7 +39,7 @@ pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedItemType<'
         let tracer = tracer(inputs, model)?;
         let attributes = model.attributes.iter().map(|(name, node)| DocAttribute {
             name: name.to_string(),
-            data_type: node.type_name(&of_family),
+            data_type: node.type_name(&type_of_family),
             made: written(node, &tracer),
             origins: tracer.of_node(node),
         });
@@ -58,7 +58,7 @@ pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedItemType<'
     .collect()
 }
 
-/// What traces an item type's places.
+/// The tracer of an item type's places; `None` for an item type without a pass.
 pub(super) fn tracer<'g>(inputs: &Inputs<'g>, item: &'g model::ItemType) -> Option<Tracer<'g>> {
     let pass = inputs.model.passes.get(item.pass)?;
     Some(Tracer {
@@ -85,34 +85,8 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let keys: Vec<&str> = keys.map(|key| &*key.name).collect();
     let all = all.map(|attribute| attribute.name.as_str());
     let names = each_once(keys.iter().copied().chain(all));
-    let merged = names.into_iter().flat_map(|name| {
-        let users: Vec<_> = (facts.item_types.iter())
-            .filter_map(|item| {
-                let mut attributes = item.attributes.iter();
-                Some((item, attributes.find(|each| each.name == name)?))
-            })
-            .collect();
-        let is_merged = users.len() > 1 || keys.contains(&name);
-        let of_users = users.iter();
-        let roles = each_once(of_users.flat_map(|(item, _)| item.roles(facts.inputs, name)));
-        let span = if is_merged { users.len() } else { 0 };
-        let users = users.into_iter().take(span).enumerate();
-        users.map(move |(at, (item, attribute))| {
-            let mut cells = vec![
-                vec![link(About::ItemType, &item.model.name)],
-                vec![TextPiece::Type(attribute.data_type.to_owned())],
-                vec![code(&attribute.made)],
-                origins(&attribute.origins),
-            ];
-            if at == 0 {
-                cells.insert(0, named(name, roles.clone()));
-            }
-            DocRow {
-                span: if at == 0 { span } else { 0 },
-                ..DocRow::new(cells)
-            }
-        })
-    });
+    let merged =
+        (names.into_iter()).flat_map(|name| merged_rows(facts, name, keys.contains(&name)));
     let rows: Vec<DocRow> = merged.collect();
     if rows.is_empty() {
         return Vec::new();
@@ -129,6 +103,39 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
             rows,
         )),
     ]
+}
+
+/// An attribute as each item type has it, a row each; no rows where one alone has it, unless it is a key.
+fn merged_rows(facts: &DocumentFacts<'_>, name: &str, is_key: bool) -> Vec<DocRow> {
+    let users: Vec<_> = (facts.item_types.iter())
+        .filter_map(|item| {
+            let mut attributes = item.attributes.iter();
+            Some((item, attributes.find(|each| each.name == name)?))
+        })
+        .collect();
+    if users.len() < 2 && !is_key {
+        return Vec::new();
+    }
+    let of_users = users.iter();
+    let roles = each_once(of_users.flat_map(|(item, _)| item.roles(facts.inputs, name)));
+    let rows = users.iter().enumerate().map(|(at, (item, attribute))| {
+        let mut cells = vec![
+            vec![link(About::ItemType, &item.model.name)],
+            vec![TextPiece::Type(attribute.data_type.to_owned())],
+            vec![code(&attribute.made)],
+            origins(&attribute.origins),
+        ];
+        // The first row's cell with the name spans the others.
+        let is_first = at == 0;
+        if is_first {
+            cells.insert(0, named(name, roles.clone()));
+        }
+        DocRow {
+            span: if is_first { users.len() } else { 0 },
+            ..DocRow::new(cells)
+        }
+    });
+    rows.collect()
 }
 
 /// An attribute's name, and what it is for.
@@ -244,22 +251,7 @@ impl DocumentedItemType<'_> {
             let array = code(explode.array.written.to_string());
             ("One item for each of", vec![array])
         }));
-        for index in &inputs.proofs.indexes {
-            let mut items = index.items.iter();
-            let Some(member) = items.find(|item| *item.item_type == *model.name) else {
-                continue;
-            };
-            let mut line = vec![plain(&index.index)];
-            if !member.when.is_empty() {
-                line.push(plain(", "));
-                line.extend(prose(&member.when));
-            }
-            if let Some(value) = &member.single_partition {
-                line.push(plain(", all under the partition key "));
-                line.push(TextPiece::Value(value.clone()));
-            }
-            facts.push(("In index", line));
-        }
+        facts.extend(index_facts(inputs, model));
         let patterns = inputs.proofs.patterns.iter();
         let finders: Vec<&str> = patterns
             .filter(|proof| proof.finds.iter().any(|name| **name == *model.name))
@@ -315,6 +307,25 @@ impl DocumentedItemType<'_> {
     }
 }
 
+/// The indexes that an item type is in: for which of its items, and under which partition key where that is but one.
+fn index_facts(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, TextLine)> {
+    let facts = inputs.proofs.indexes.iter().filter_map(|index| {
+        let mut members = index.items.iter();
+        let member = members.find(|member| *member.item_type == *item.name)?;
+        let mut line = vec![plain(&index.index)];
+        if !member.when.is_empty() {
+            line.push(plain(", "));
+            line.extend(prose(&member.when));
+        }
+        if let Some(value) = &member.single_partition {
+            line.push(plain(", all under the partition key "));
+            line.push(TextPiece::Value(value.clone()));
+        }
+        Some(("In index", line))
+    });
+    facts.collect()
+}
+
 /// What is summed into its items, and where they are summed.
 fn roll_ups(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, TextLine)> {
     let mut facts = Vec::new();
@@ -368,8 +379,8 @@ fn notes(item: &model::ItemType) -> impl Iterator<Item = String> {
     fixed.chain(compressed).chain(rate)
 }
 
-/// The parents that an item type takes values from, and those between it and them.
-fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
+/// Of each join of an item type's scan, whether a value of the item type comes from that parent or from one behind it.
+fn used_joins(item: &DocumentedItemType<'_>) -> Vec<bool> {
     let DocumentedItemType { model, tracer, .. } = item;
     let scan = tracer.scan;
     let mut used = vec![false; scan.joins.len()];
@@ -399,8 +410,15 @@ fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
     }
     (model.spreads.iter()).for_each(|place| mark(place.column));
     (model.explodes.iter()).for_each(|each| mark(each.array.column));
-    let marked = scan.joins.iter().zip(&used);
-    let lines = marked.filter(|(_, used)| **used).map(|(join, _)| {
+    used
+}
+
+/// The parents that an item type takes values from, and those between it and them.
+fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
+    let tracer = &item.tracer;
+    let scan = tracer.scan;
+    let joins = scan.joins.iter().zip(used_joins(item));
+    let lines = joins.filter(|(_, is_used)| *is_used).map(|(join, _)| {
         let pair = |on: &Match| {
             let ours = match on.join.and_then(|join| scan.joins.get(join)) {
                 Some(other) => format!("{}.{}", other.alias, on.ours),
@@ -420,8 +438,8 @@ fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
     lines.collect()
 }
 
-/// DynamoDB's letters for the type that values of a family become.
-fn of_family(family: TypeFamily) -> &'static str {
+/// DynamoDB's name for the type that values of a family become, as far as the family decides it.
+fn type_of_family(family: TypeFamily) -> &'static str {
     match family {
         TypeFamily::Number => "N",
         TypeFamily::Text | TypeFamily::Time => "S",
@@ -434,7 +452,7 @@ fn of_family(family: TypeFamily) -> &'static str {
     }
 }
 
-/// A node as the mapping says it, on one line.
+/// A node of the mapping in words, on one line.
 fn written(node: &AttributeNode, tracer: &Tracer<'_>) -> String {
     match node {
         AttributeNode::Template(template) => template.to_string(),

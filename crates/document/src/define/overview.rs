@@ -61,7 +61,7 @@ impl SummaryRow {
 fn named(facts: &DocumentFacts<'_>) -> DocBlock {
     let inputs = facts.inputs;
     let sources = facts.sources.iter();
-    let read = sources.filter(|table| matches!(table.part, TableRole::Read | TableRole::Queried));
+    let read = sources.filter(|table| matches!(table.role, TableRole::Read | TableRole::Queried));
     let tables = counted(facts.sources.len(), "table");
     let table = &inputs.model.table;
     let fixed = [

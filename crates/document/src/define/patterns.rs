@@ -66,7 +66,7 @@ impl CallUnits {
             let is_limited = limit.is_some_and(|limit| answer.found >= limit);
             proof.operation == "GetItem" || (is_limited && pattern.filter.is_none())
         });
-        let goes_on = answer.is_some_and(|answer| answer.more);
+        let goes_on = answer.is_some_and(|answer| answer.has_more_pages);
         let at_most = units.most.is_some_and(|most| most <= units.usual());
         let is_lower = units.example.is_none() || goes_on || (is_part && !is_full);
         Self {
@@ -285,8 +285,8 @@ impl DocumentedPattern<'_> {
         if let Some(request) = request {
             let summary = format!("The request, a {}", request.operation);
             let mut sent = vec![DocBlock::Code("json", request.json)];
-            if request.more > 0 {
-                let more = format!("And {} more, one for each shard.", request.more);
+            if request.further_requests > 0 {
+                let more = format!("And {} more, one for each shard.", request.further_requests);
                 sent.push(DocBlock::paragraph(more));
             }
             blocks.push(DocBlock::Folded(summary, sent));
@@ -449,7 +449,7 @@ fn answered(name: &str, answer: &ExampleAnswer) -> [DocBlock; 3] {
         [] => format!("The answer of {name}"),
         given => format!("The answer of {name} for {}", given.join(", ")),
     };
-    let more = text_if(answer.more, ", and further pages");
+    let more = text_if(answer.has_more_pages, ", and further pages");
     let mut found = counted(answer.found, "item") + &more;
     if answer.items.len() < answer.found {
         found.push_str(&format!("; the first {} of them", answer.items.len()));
@@ -546,6 +546,6 @@ fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleReques
     Some(ExampleRequest {
         operation,
         json: format!("{json:#}"),
-        more: plan.requests.len().saturating_sub(1),
+        further_requests: plan.requests.len().saturating_sub(1),
     })
 }

@@ -48,15 +48,7 @@ pub(super) fn section(facts: &DocumentFacts<'_>) -> Option<Section> {
 }
 
 fn cost_sentence(report: &Report) -> String {
-    let sum = &report.sum;
-    format!(
-        "About {} USD a month on demand: reads {}, writes {}, storage {}; {}.",
-        usd(sum.all),
-        usd(sum.reads),
-        usd(sum.writes),
-        usd(sum.storage),
-        report.search_gap_text()
-    )
+    format!("About {}; {}.", report.sum.text(), report.search_gap_text())
 }
 
 /// The access patterns of the proposal that the mapping does not have.

@@ -314,12 +314,12 @@ fn patterns_read_as_people_write_them() {
 #[test]
 fn tables_and_columns_tell_what_becomes_of_them() {
     let (catalog, sources) = found(|facts| (facts.catalog.clone(), facts.sources.clone()));
-    let parts: Vec<(&str, TableRole)> = sources
+    let roles: Vec<(&str, TableRole)> = sources
         .iter()
-        .map(|source| (source.name.as_str(), source.part))
+        .map(|source| (source.name.as_str(), source.role))
         .collect();
     assert_eq!(
-        parts,
+        roles,
         [
             ("Order Details", TableRole::Read),
             ("orders", TableRole::Read),

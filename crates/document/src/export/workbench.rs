@@ -224,7 +224,10 @@ fn attributes(
             let values = items().filter_map(|item| item.item.get(name));
             let mut seen = values.map(Attribute::type_name);
             let seen = seen.find(|kind| *kind != "NULL");
-            add(name, seen.unwrap_or_else(|| node.type_name(&of_family)));
+            add(
+                name,
+                seen.unwrap_or_else(|| node.type_name(&type_of_family)),
+            );
         }
         for (name, value) in items().flat_map(|item| &item.item.attributes) {
             add(name, value.type_name());
@@ -239,8 +242,8 @@ fn attributes(
     known
 }
 
-/// The type of a value of the source; text if only the rows show it.
-fn of_family(family: TypeFamily) -> &'static str {
+/// DynamoDB's name for the type that values of a family become, where no item shows it; text where only rows can.
+fn type_of_family(family: TypeFamily) -> &'static str {
     match family {
         TypeFamily::Number => "N",
         TypeFamily::Boolean => "BOOL",

@@ -641,19 +641,12 @@ fn begins(item_type: &ItemType, table: &Table) -> bool {
 
 fn mark(item_type: &ItemType, table: &Table) -> ItemTypeMark {
     let keys = keys(table);
-    let constant = |node: &AttributeNode| match node {
-        AttributeNode::Template(template) => match template.prefix() {
-            (text, true) => Some(text.to_owned()),
-            _ => None,
-        },
-        _ => None,
-    };
     let attributes = item_type.attributes.iter();
     let constants = attributes.filter(|(name, _)| !keys.contains(name));
     ItemTypeMark {
         name: item_type.name.clone(),
         constants: constants
-            .filter_map(|(name, node)| Some((name.clone(), constant(node)?)))
+            .filter_map(|(name, node)| Some((name.clone(), node.constant_text()?)))
             .collect(),
         texts: item_type.key_texts.clone(),
     }

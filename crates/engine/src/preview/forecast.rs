@@ -1,4 +1,4 @@
-//! What all rows come to: the report of a survey.
+//! The report of a survey.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ pub struct Forecast {
     pub rejects_file: Option<PathBuf>,
     /// Bytes of all items as DynamoDB JSON, a line each: what an import from S3 is billed by.
     pub import_bytes: u64,
-    /// What the source has to say, and which item types may have keys of the selected ones.
+    /// Warnings of the source, and which item types may have keys of the selected ones.
     pub warnings: Vec<String>,
-    /// From the first row to the end.
+    /// Seconds from the first row to the end.
     pub elapsed_seconds: f64,
 }
 
@@ -62,7 +62,7 @@ pub enum ForecastOutcome {
     Failed(#[serde(serialize_with = "shared")] Arc<Failure>),
 }
 
-/// Items of one class of sizes.
+/// Items of about one size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
     /// Bytes of its largest items; the smallest have one more than those of the class before.
@@ -93,18 +93,19 @@ pub struct Collections {
     /// The largest ones. One with `least` over the limit is too large, one with only `most` over it
     /// may be.
     pub largest: HeaviestKeys,
-    /// Those that may be over the limit: `most` is.
+    /// Those that may be over the limit, as their `most` is.
     pub over: Vec<HotKey>,
-    /// Whether `over` names every collection that is over the limit: its error is below it.
+    /// Whether `over` names every collection that is over the limit. It does unless they are many, or their sizes are less exact
+    /// than the limit is large.
     pub complete: bool,
 }
 
-/// Items that share a key. All but the first of each key would be rejected.
+/// Items that share a key.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Collisions {
     /// Keys that several items have.
     pub keys: u64,
-    /// Items that would be rejected for it: all but the first of each key.
+    /// All but the first of each key: the items that would be rejected.
     pub items: u64,
     /// The first of these keys, with their rows.
     pub named: Vec<Collision>,
@@ -119,15 +120,15 @@ pub struct Collision {
     pub key: Box<RawValue>,
     /// How many items have it.
     pub items: u64,
-    /// The rows, the first met first; not all of them where there are many.
+    /// The rows, in the order in which they were read; only the first of many.
     pub rows: Vec<SourceRow>,
 }
 
-/// A row, and the item type that it makes an item of.
+/// A row, and the type of the item that it makes.
 #[derive(Debug, Clone, Serialize)]
 pub struct SourceRow {
     /// The name of the item type.
     pub item_type: String,
-    /// Row key columns and their values.
+    /// The columns of the row's key, with their values.
     pub row: Box<RawValue>,
 }

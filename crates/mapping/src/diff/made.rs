@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dynafold_dynamodb::{Index, readable};
 use dynafold_format::{has_word, joined};
 use dynafold_relational::catalog::Catalog;
-use dynafold_relational::scan::{Embed, Join, Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use jiff::tz::TimeZone;
 
 use super::DiffSide;
@@ -325,11 +325,15 @@ impl NodeTexts<'_> {
         let Some(join) = join.and_then(|at| self.scan.joins.get(at)) else {
             return "base".to_owned();
         };
-        let on = join.on.iter().map(|on| {
+        format!("{:?}({})", join.table, self.matches(&join.on))
+    }
+
+    fn matches(&self, on: &[Match]) -> String {
+        let on = on.iter().map(|on| {
             let ours = self.owner(on.join);
             format!("{ours}.{} = {}", on.ours, on.theirs)
         });
-        format!("{:?}({})", join.table, joined(on, ", "))
+        joined(on, ", ")
     }
 
     fn places(&self, places: &mut dyn Iterator<Item = &ValuePath>) -> String {
@@ -398,10 +402,6 @@ impl NodeTexts<'_> {
             exact: true,
             ..*self
         };
-        let on = embed.on.iter().map(|on| {
-            let ours = self.owner(on.join);
-            format!("{ours}.{} = {}", on.ours, on.theirs)
-        });
         let order = embed.order.iter();
         let order = order.map(|(at, descends)| format!("{} {descends}", rows.column(*at)));
         let key = embed.rows.key.iter().map(|at| rows.column(*at));
@@ -413,7 +413,7 @@ impl NodeTexts<'_> {
                 Relation::Table(name) => name.to_string(),
                 Relation::Query(sql) => sql.clone(),
             },
-            list(&mut on.into_iter()),
+            self.matches(&embed.on),
             list(&mut order.into_iter()),
             list(&mut key.into_iter()),
             list(&mut conditions.into_iter()),

@@ -113,7 +113,7 @@ fn faults(written: &Spanned<String>, dbms: Dbms) -> Vec<Diagnostic> {
         .parameters()
         .iter()
         .map(|one| (format!(":{}", one.name), &one.span));
-    let foreign = sql.foreign();
+    let foreign = sql.foreign_parameters();
     let all = own.chain(foreign.iter().map(|one| (one.name.clone(), &one.span)));
     let fault = |(name, span)| {
         let message = format!("`{name}` is a parameter, and nothing gives it a value");

@@ -1,7 +1,7 @@
 //! Neutral values: what stands between a SQL column and a DynamoDB attribute.
 //!
-//! A source decodes every column into a [`Value`]; templates and filters work on values; the item
-//! room turns them into attributes. Numbers are decimal text throughout and never pass through a
+//! A source decodes every column into a [`Value`]; templates and filters work on values; the fold
+//! turns them into attributes. Numbers are decimal text throughout and never pass through a
 //! float. A value that has no place in DynamoDB (NaN, a zero date, 39 digits) is kept as
 //! [`Value::Unfit`], because a mapping may still mend it (`string`, `default`) or never use it.
 
@@ -38,11 +38,11 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// A SQL array or a JSON array.
     List(Vec<Value>),
-    /// A JSON object, a composite, an hstore or a range, in the order the database gives.
+    /// A JSON object, a composite, an hstore or a range, in the order in which the database gives its members.
     Map(Vec<(Text, Value)>),
     /// A MySQL SET, or the result of the `set` filter. Members are scalars of one kind.
     Set(Vec<Value>),
-    /// A value that DynamoDB cannot hold as its type says.
+    /// A value that DynamoDB cannot hold as its column's type asks.
     Unfit(Box<Unfit>),
 }
 
@@ -52,7 +52,7 @@ impl Value {
         matches!(self, Self::Null)
     }
 
-    /// Wraps what the database printed together with the reason why it is no fit value.
+    /// An [`Unfit`] value: what the database printed, and why it does not fit.
     pub fn unfit(text: impl Into<String>, why: UnfitReason) -> Self {
         Self::Unfit(Box::new(Unfit {
             text: text.into(),
@@ -91,7 +91,7 @@ impl Value {
     }
 }
 
-/// A value that the database holds and DynamoDB cannot, as its column's type says.
+/// A value that the database holds and that DynamoDB cannot hold as its column's type asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// What the database prints for it; `string` yields this text, except for [`UnfitReason::NotUtf8`]
@@ -122,7 +122,7 @@ pub enum UnfitReason {
     NotUtf8,
     /// Not well-formed JSON, in a column declared as JSON, or an object that names a member twice.
     NotJson,
-    /// JSON that nests deeper than is read at all.
+    /// JSON nested deeper than 32 levels.
     TooDeep,
     /// A type whose printed form could not be taken apart.
     Unreadable,
@@ -139,7 +139,7 @@ impl UnfitReason {
             Self::TooManyDigits | Self::Magnitude | Self::NotFinite => {
                 "use `| string` to keep it as text, or `| default(x)` to replace it"
             }
-            Self::NotANumber => "use `| string` to keep it as text",
+            Self::NotANumber | Self::NotJson | Self::TooDeep => "use `| string` to keep it as text",
             Self::NotABoolean => "use `| number` to keep it as a number",
             Self::ZeroDate | Self::DateRange => {
                 "use `| default(x)` to replace it, or `| string` to keep it as text"
@@ -147,7 +147,6 @@ impl UnfitReason {
             Self::NotUtf8 => {
                 "use `| default(x)` to replace it, or cast it to bytes in `from: { sql: … }`"
             }
-            Self::NotJson | Self::TooDeep => "use `| string` to keep it as text",
             Self::Unreadable => "use `| string` to keep it as the database prints it",
             Self::SharedKey => "name columns under `key` that identify every row of the query",
             Self::TooManyChildren => {

@@ -150,10 +150,6 @@ const TLS: Tls = Tls {
 struct PostgresSql;
 
 impl Dialect for PostgresSql {
-    fn quote(&self, identifier: &str) -> String {
-        format!("\"{}\"", identifier.replace('"', "\"\""))
-    }
-
     fn types_nulls(&self) -> bool {
         true
     }

@@ -25,10 +25,6 @@ impl Dialect for SqliteDialect {
         true
     }
 
-    fn quote(&self, identifier: &str) -> String {
-        format!("\"{}\"", identifier.replace('"', "\"\""))
-    }
-
     fn condition(&self, condition: &str, plain: bool) -> String {
         let _ = plain;
         format!("({}\n)", in_backquotes(condition))

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-/// A bucket, and what stands before the names of its objects that are meant.
+/// Bytes of a prefix. A key has at most 1,024: the rest is for the names of the objects.
+const MAX_PREFIX: usize = 900;
+
+/// A bucket and a prefix: the objects whose keys begin with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct S3Location {
     bucket: String,
@@ -19,7 +22,7 @@ pub enum LocationError {
     /// When the bucket cannot have this name. The name.
     #[error("`{0}` cannot be the name of a bucket: it has 3 to 63 of a-z, 0-9, `.` and `-`")]
     Bucket(String),
-    /// When the prefix has characters that need care, or is too long.
+    /// When the prefix has other characters, is too long, or has a part that is empty, `.` or `..`.
     #[error(
         "a prefix has at most 900 characters, of A-Z, a-z, 0-9 and `!-_.*'()/=`, and no empty part between slashes"
     )]
@@ -41,20 +44,17 @@ impl S3Location {
         }
         let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "!-_.*'()/=".contains(c);
-        let is_dots = |part: &str| part.is_empty() || part == "." || part == "..";
-        if prefix.len() > 900
+        let is_empty_or_dots = |part: &str| part.is_empty() || part == "." || part == "..";
+        if prefix.len() > MAX_PREFIX
             || !prefix.chars().all(is_plain)
-            || (!prefix.is_empty() && prefix.split('/').any(is_dots))
+            || (!prefix.is_empty() && prefix.split('/').any(is_empty_or_dots))
         {
             return Err(LocationError::Prefix);
         }
-        let mut prefix = prefix.to_owned();
-        if !prefix.is_empty() {
-            prefix.push('/');
-        }
+        let slash = if prefix.is_empty() { "" } else { "/" };
         Ok(Self {
             bucket: bucket.to_owned(),
-            prefix,
+            prefix: format!("{prefix}{slash}"),
         })
     }
 
@@ -63,7 +63,7 @@ impl S3Location {
         &self.bucket
     }
 
-    /// The key of the object of a name.
+    /// The key of the object that has this name below the prefix.
     pub fn key(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_read_and_shown() {
+    fn a_location_is_read_and_shown_without_a_slash_at_its_end() {
         for (text, shown, key) in [
             ("s3://shop", "s3://shop", "a"),
             ("s3://shop/", "s3://shop", "a"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused() {
+    fn what_is_no_location_is_refused() {
         for text in ["shop", "s3:/shop/x", "S3://shop", "http://shop/x"] {
             assert_eq!(
                 S3Location::parse(text),

@@ -19,23 +19,26 @@ const IN_FLIGHT: usize = 2;
 const ABORT: Duration = Duration::from_secs(15);
 
 /// An object that is being written. It appears under its name when it is finished; one that is dropped before is
-/// aborted. Blocks: it is for threads that run no requests.
+/// aborted. Its methods block, so it is for threads that run no requests.
 #[derive(Debug)]
 pub(crate) struct Upload {
     bucket: Bucket,
     key: Arc<str>,
+    /// Bytes of the object so far.
     bytes: u64,
-    piece: Vec<u8>,
+    /// The bytes that are not sent yet, at most a piece.
+    unsent: Vec<u8>,
     /// The id of the multipart upload, once there is one.
     id: Option<Arc<str>>,
-    on_their_way: Vec<JoinHandle<Result<Piece>>>,
-    sent: Vec<Piece>,
-    number: u32,
+    in_flight: Vec<JoinHandle<Result<UploadedPiece>>>,
+    uploaded: Vec<UploadedPiece>,
+    /// The number of the last piece that was sent, from 1; 0 before the first.
+    last_number: u32,
 }
 
 /// A piece that S3 has.
 #[derive(Debug)]
-struct Piece {
+struct UploadedPiece {
     number: u32,
     etag: String,
     checksum: String,
@@ -48,39 +51,37 @@ impl Upload {
             key: bucket.location().key(name).into(),
             bucket: bucket.clone(),
             bytes: 0,
-            piece: Vec::new(),
+            unsent: Vec::new(),
             id: None,
-            on_their_way: Vec::new(),
-            sent: Vec::new(),
-            number: 0,
+            in_flight: Vec::new(),
+            uploaded: Vec::new(),
+            last_number: 0,
         }
     }
 
     /// Sends what is left, and gives the object's `ETag`.
     pub(crate) fn finish(mut self) -> Result<String> {
-        if self.id.is_none() {
-            let piece = std::mem::take(&mut self.piece);
-            return self.bucket.wait(self.bucket.put_object(&self.key, piece));
-        }
-        if !self.piece.is_empty() {
+        let Some(id) = self.id.clone() else {
+            let body = std::mem::take(&mut self.unsent);
+            return self.bucket.wait(self.bucket.put_object(&self.key, body));
+        };
+        if !self.unsent.is_empty() {
             self.send_piece()?;
         }
-        self.arrived(0)?;
-        let Some(id) = self.id.clone() else {
-            return Ok(String::new());
-        };
-        self.sent.sort_unstable_by_key(|piece| piece.number);
+        self.wait_until_in_flight(0)?;
+        self.uploaded.sort_unstable_by_key(|piece| piece.number);
         let etag = self.bucket.wait(complete(
             &self.bucket,
             &self.key,
             &id,
-            &self.sent,
+            &self.uploaded,
             self.bytes,
         ))?;
         self.id = None;
         Ok(etag)
     }
 
+    /// Begins to send what is unsent as the next piece; the first one begins the multipart upload.
     fn send_piece(&mut self) -> Result<()> {
         let id = match &self.id {
             Some(id) => id.clone(),
@@ -89,22 +90,22 @@ impl Upload {
                 self.id.insert(id).clone()
             }
         };
-        self.arrived(IN_FLIGHT - 1)?;
-        self.number += 1;
-        let (bucket, key, number) = (self.bucket.clone(), self.key.clone(), self.number);
-        let body = Bytes::from(std::mem::take(&mut self.piece));
+        self.wait_until_in_flight(IN_FLIGHT - 1)?;
+        self.last_number += 1;
+        let (bucket, key, number) = (self.bucket.clone(), self.key.clone(), self.last_number);
+        let body = Bytes::from(std::mem::take(&mut self.unsent));
         let sending = async move { upload_part(&bucket, &key, &id, number, body).await };
-        self.on_their_way.push(self.bucket.runtime().spawn(sending));
+        self.in_flight.push(self.bucket.runtime().spawn(sending));
         Ok(())
     }
 
-    /// Waits until no more than so many pieces are on their way.
-    fn arrived(&mut self, left: usize) -> Result<()> {
-        while self.on_their_way.len() > left {
-            let first = self.on_their_way.remove(0);
+    /// Waits until at most so many pieces are in flight.
+    fn wait_until_in_flight(&mut self, most: usize) -> Result<()> {
+        while self.in_flight.len() > most {
+            let first = self.in_flight.remove(0);
             let attempt = self.bucket.attempt("UploadPart", Some(&self.key));
             let piece = self.bucket.wait(first);
-            self.sent.push(
+            self.uploaded.push(
                 piece.map_err(|error| {
                     attempt.unsent("the upload was ended").with_cause(error, 0)
                 })??,
@@ -116,14 +117,15 @@ impl Upload {
 
 impl io::Write for Upload {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.piece.len() >= PIECE {
+        if self.unsent.len() >= PIECE {
             self.send_piece().map_err(io::Error::other)?;
         }
-        if self.piece.capacity() == 0 && self.number > 0 {
-            self.piece.reserve_exact(PIECE);
+        // An object that had one piece may fill another; a small object has just what it needs.
+        if self.unsent.capacity() == 0 && self.last_number > 0 {
+            self.unsent.reserve_exact(PIECE);
         }
-        let (taken, _) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
-        self.piece.extend_from_slice(taken);
+        let (taken, _) = bytes.split_at(bytes.len().min(PIECE - self.unsent.len()));
+        self.unsent.extend_from_slice(taken);
         self.bytes += u64::try_from(taken.len()).unwrap_or_default();
         Ok(taken.len())
     }
@@ -138,11 +140,11 @@ impl Drop for Upload {
         let Some(id) = self.id.take() else {
             return;
         };
-        let on_their_way = std::mem::take(&mut self.on_their_way);
+        let in_flight = std::mem::take(&mut self.in_flight);
         let (bucket, key) = (self.bucket.clone(), self.key.clone());
         let abort = async move {
             // A piece that arrives after the abort would stay.
-            for piece in on_their_way {
+            for piece in in_flight {
                 piece.abort();
                 let _ = piece.await;
             }
@@ -161,6 +163,7 @@ impl Drop for Upload {
     }
 }
 
+/// Begins a multipart upload, and gives its id.
 async fn create(bucket: &Bucket, key: &str) -> Result<Arc<str>> {
     let mut request = S3Request::new("CreateMultipartUpload", "POST", Some(key));
     request.query.push(("uploads", String::new()));
@@ -182,7 +185,7 @@ async fn upload_part(
     id: &str,
     number: u32,
     body: Bytes,
-) -> Result<Piece> {
+) -> Result<UploadedPiece> {
     let mut request = S3Request::new("UploadPart", "PUT", Some(key));
     request.query.push(("partNumber", number.to_string()));
     request.query.push(("uploadId", id.to_owned()));
@@ -193,7 +196,7 @@ async fn upload_part(
         let attempt = bucket.attempt(request.operation, Some(key));
         return Err(attempt.garbled("a piece without an ETag"));
     }
-    Ok(Piece {
+    Ok(UploadedPiece {
         number,
         etag,
         checksum,
@@ -205,7 +208,7 @@ async fn complete(
     bucket: &Bucket,
     key: &str,
     id: &str,
-    pieces: &[Piece],
+    pieces: &[UploadedPiece],
     bytes: u64,
 ) -> Result<String> {
     let parts = pieces.iter().map(|piece| {
@@ -225,6 +228,7 @@ async fn complete(
     let request = request.with_body(Bytes::from(body));
     let attempt = bucket.attempt(request.operation, Some(key));
     let mut error = attempt.unsent("S3 did not put the pieces together");
+    // Five times at the most; seconds before the next time.
     for pause in 0..5 {
         match bucket.send(&request).await {
             Ok(answer) => {
@@ -236,17 +240,9 @@ async fn complete(
                 }
                 error = refusal(&attempt, 200, &answer.body);
             }
-            // The answer to an attempt before was lost: it is done if the object is there.
+            // The answer to an earlier request was lost: the upload is complete if the object is there.
             Err(lost) if lost.code == "NoSuchUpload" => {
-                let before = bucket.location().key("");
-                let name = key.strip_prefix(before.as_str()).unwrap_or(key);
-                let found = bucket.list(name, 1).await?;
-                let is_it = |one: &S3Object| one.name == name && one.size == bytes;
-                return found
-                    .into_iter()
-                    .find(is_it)
-                    .map(|object| object.etag)
-                    .ok_or(lost);
+                return etag_of(bucket, key, bytes).await?.ok_or(lost);
             }
             Err(refused) => return Err(refused),
         }
@@ -256,4 +252,13 @@ async fn complete(
         sleep(Duration::from_secs(pause)).await;
     }
     Err(error)
+}
+
+/// The `ETag` of an object; `None` where there is none of this key and size.
+async fn etag_of(bucket: &Bucket, key: &str, bytes: u64) -> Result<Option<String>> {
+    let prefix = bucket.location().key("");
+    let name = key.strip_prefix(prefix.as_str()).unwrap_or(key);
+    let found = bucket.list(name, 1).await?;
+    let is_it = |one: &S3Object| one.name == name && one.size == bytes;
+    Ok(found.into_iter().find(is_it).map(|object| object.etag))
 }

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use dynafold_mapping::model::{AccessPattern, ItemType, Model, Pass, ValuePath};
+use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType, Model, Pass, ValuePath};
 use dynafold_relational::catalog::{Column, DataType, Dbms};
 use dynafold_relational::scan::{Match, ScanColumn};
 use dynafold_sql::SelectedColumn;
 
-use super::places::{constant, table_column};
+use super::places::table_column;
 use super::shape::QueryShape;
 
 /// The result of a pattern's query, and what tells its item types apart.
@@ -27,7 +27,9 @@ impl<'a> QueryResult<'a> {
         let names_all = |column: &Column| {
             let mut types = types.iter();
             types.all(|(item, _)| {
-                let text = item.node(&column.name).and_then(constant);
+                let text = item
+                    .node(&column.name)
+                    .and_then(AttributeNode::constant_text);
                 text.is_some_and(|text| *text == *item.name)
             })
         };

@@ -18,7 +18,7 @@ use dynafold_sql::{
 };
 
 use super::call::DrawnCalls;
-use super::places::{constant, is_same};
+use super::places::is_same;
 use super::projection::{ItemProjection, keys};
 use super::shape::{QueryShape, is_exact, not_null, parts};
 
@@ -437,7 +437,7 @@ impl Doubts<'_, '_> {
         // A filter by what all items of a type have alike takes all of them or none.
         let is_alike = |name: &str| {
             let mut nodes = self.types.iter().map(|one| one.item.node(name));
-            nodes.all(|node| node.and_then(constant).is_some())
+            nodes.all(|node| node.and_then(AttributeNode::constant_text).is_some())
         };
         let filter = pattern.filter.as_ref();
         if filter.is_some_and(|filter| !filter.names.iter().all(|name| is_alike(name))) {

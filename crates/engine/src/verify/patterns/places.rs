@@ -33,15 +33,6 @@ pub(super) fn places(node: &AttributeNode) -> Option<Vec<&ValuePath>> {
     (!takes_more).then(|| node.places())
 }
 
-/// The text of a node that takes nothing from the row.
-pub(super) fn constant(node: &AttributeNode) -> Option<String> {
-    let AttributeNode::Template(template) = node else {
-        return None;
-    };
-    let (text, whole) = template.prefix();
-    whole.then(|| text.to_owned())
-}
-
 /// Attributes and members that are one place and nothing else, with their paths.
 pub(super) fn carried_in<'n>(
     path: &str,

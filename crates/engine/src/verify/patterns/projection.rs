@@ -17,7 +17,7 @@ use dynafold_relational::value::{Text, Value};
 
 use super::coerce::{loosely_same, plain};
 use super::columns::{AttributeColumns, QueryResult};
-use super::places::{constant, is_same, places};
+use super::places::{is_same, places};
 use super::slots::RowSlots;
 
 /// An attribute, or a member of one, that is compared.
@@ -222,7 +222,7 @@ impl<'a> ItemProjection<'a> {
         let (item, table) = (self.item, &model.table);
         let mut keys: Vec<&Arc<str>> = Vec::new();
         for key in table.key() {
-            match item.node(&key.name).and_then(constant) {
+            match item.node(&key.name).and_then(AttributeNode::constant_text) {
                 Some(text) => self.constants.push((key.name.clone(), text)),
                 None => keys.push(&key.name),
             }
