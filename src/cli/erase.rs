@@ -235,7 +235,7 @@ fn warn(report: &EraseReport, scope: &PartitionScope, output: &OutputStreams) {
         let beside = scope.beside.iter();
         let beside = beside.map(|one| format!("\n{} (`{}`)", one.item_type, one.partition));
         output.warning(&format!(
-            "these item types make their partition keys from several columns: items that share one of the values with what you erase may be in other partitions, which were not looked at:{}",
+            "the partition keys of these item types are made from several columns. Items that share one of these values with what you erase may be in other partitions, which were not looked at:{}",
             beside.collect::<String>()
         ));
     }

@@ -70,7 +70,7 @@ pub(super) async fn run(arguments: Finish, output: &OutputStreams) -> Result<Out
         // What was found is told all the same.
         if let Err(failure) = name_rows(&mut finished, &plan, &arguments, output).await {
             output.warning(&format!(
-                "the rows that share keys are not named: {}",
+                "cannot name the rows that share keys: {}",
                 failure.one_line()
             ));
         }
@@ -176,7 +176,7 @@ fn print(
     ended?;
     match finished.report.outcome {
         load::Outcome::Stopped { reason } => Err(Failure::failed(format!("stopped: {reason}"))
-            .with_help("correct the mapping or the rows, and load again by a new plan")),
+            .with_help("correct the mapping or the rows, make a new plan, and load again")),
         _ => ending::ended(finished.report, false, false, output),
     }
 }
@@ -209,7 +209,7 @@ fn open(path: &Path) -> Result<File, Failure> {
 fn unplanned(error: &PlanError) -> Failure {
     Failure::of(error)
         .with_code("plan")
-        .with_help("name the file that holds all lines of `dynafold plan`, as it has written them")
+        .with_help("name the file with the complete, unchanged output of `dynafold plan`")
 }
 
 fn unfinished(error: FinishError) -> Failure {

@@ -106,9 +106,9 @@ pub(super) fn context_of(
             Err(VarError::NotUnicode(_)) => format!(", and {PSEUDONYM_KEY} is not UTF-8"),
             Err(VarError::NotPresent) => String::new(),
         };
-        let message = format!("the mapping uses `pseudonym`, which needs a secret key{fault}");
+        let message = format!("the mapping uses `pseudonym`, which needs a pseudonym key{fault}");
         return Err(Failure::usage(message).with_help(format!(
-            "set {PSEUDONYM_KEY} in the environment; the same key gives the same pseudonyms"
+            "set {PSEUDONYM_KEY} in the environment; the same key gives the same stand-ins"
         )));
     }
     Ok(Context {

@@ -177,7 +177,7 @@ pub(super) async fn run(arguments: Work, output: &OutputStreams) -> Result<Outco
     let all = format::counted(failed + done, "chunk");
     Err(Failure::failed(format!("{failed} of {all} failed"))
         .with_code("chunks")
-        .with_help("give the lines of these chunks to a worker again; the result of each says why it failed"))
+        .with_help("give the plan's lines of these chunks to a worker again; the result line of each chunk says why it failed"))
 }
 
 struct Worker {

@@ -334,7 +334,7 @@ async fn a_tenant_whose_key_holds_another_value_too_may_have_more_and_that_is_sa
     );
     let case = Case::of(None, &script(), &by_status).await;
     let ran = case.erase("TENANT#T1#open", &["--yes"]).exits(0);
-    ran.says("items that share one of the values with what you erase may be in other partitions, which were not looked at:\n    ORDER (`TENANT#{tenant_id}#{status}`)");
+    ran.says("Items that share one of these values with what you erase may be in other partitions, which were not looked at:\n    ORDER (`TENANT#{tenant_id}#{status}`)");
     let report = ran.json();
     assert_eq!(figure(&report, "deleted"), 2);
     let beside = json!([{ "item_type": "ORDER", "partition": "TENANT#{tenant_id}#{status}" }]);

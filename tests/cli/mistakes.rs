@@ -263,7 +263,7 @@ async fn a_key_for_pseudonyms_that_cannot_be_used_is_not_called_missing() {
         }
         run(&mut command)
     };
-    let needs = "the mapping uses `pseudonym`, which needs a secret key";
+    let needs = "the mapping uses `pseudonym`, which needs a pseudonym key";
     let variable = "DYNAFOLD_PSEUDONYM_KEY";
     for (key, fault) in [
         (None, format!("{needs}\n")),

@@ -1211,7 +1211,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         let name = &table.name.name;
         if !table.readable {
             return unserved(
-                format!("reads {name}, which the user may not read"),
+                format!("reads {name}, which the database user may not read"),
                 "grant SELECT on it",
             );
         }

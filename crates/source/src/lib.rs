@@ -256,7 +256,7 @@ impl SourceError {
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
-            Self::Moved { .. } => Some("start the same command again once that has ended"),
+            Self::Moved { .. } => Some("start the same command again when this change is finished"),
             Self::SnapshotGone { .. } => Some(
                 "the session that shares it must live until the last chunk is loaded: keep `dynafold plan --hold` running, and start over with the chunks of a new plan",
             ),

@@ -196,9 +196,10 @@ impl Sql {
                 {
                     ("SET_VAR".to_owned(), "leave it out")
                 }
-                Token::StringConcat | Token::Overlap => {
-                    (token.to_string(), "write CONCAT, OR, AND")
-                }
+                Token::StringConcat | Token::Overlap => (
+                    token.to_string(),
+                    "write CONCAT or OR for `||`, and AND for `&&`",
+                ),
                 _ => continue,
             };
             return Some(UnreadableSql::Ambiguous(written, instead));

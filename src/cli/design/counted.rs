@@ -35,7 +35,7 @@ pub(super) async fn read(
     output.warnings(&notices);
     if statements.is_empty() {
         return Err(
-            Failure::failed("the source has counted no statement over its tables").with_help(
+            Failure::failed("the source has counted no statement that uses its tables").with_help(
                 "let the application run for a while, or write a workload: --workload FILE",
             ),
         );

@@ -129,7 +129,7 @@ impl<'a> PartitionKey<'_, 'a> {
                 None => ", or spread it with `shard(n)`",
             };
             let help = format!(
-                "one value takes about {} write units a second: put a column with many values into the key{ways}",
+                "one partition key value accepts about {} write units a second: put a column with many values into the key{ways}",
                 count(rounded(PARTITION_WRITES))
             );
             let place = match (index, self.key.first()) {

@@ -92,7 +92,7 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
             list.join(", ")
         );
         let help = format!(
-            "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with {shards}, or leave the attribute out where no access pattern asks for it"
+            "one partition key value accepts about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with {shards}, or leave the attribute out where no access pattern asks for it"
         );
         let span = written.name.span.clone();
         let risk = Diagnostic::new(Code::SinglePartition, span, message);
@@ -106,7 +106,7 @@ fn single_partitions(whole: &ResolvedMapping<'_>) -> Vec<(Diagnostic, bool)> {
         let (item, shards) = (shared.item, shards(shared.writes));
         let message = format!("{} has the same partition key value", every(item, own));
         let help = format!(
-            "one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with {shards}"
+            "one partition key value accepts about {PARTITION_WRITES} write units a second: put a column into the key, or spread it with {shards}"
         );
         let span = item.place(&table.partition.name);
         let risk = Diagnostic::new(Code::SinglePartition, span, message);
@@ -129,9 +129,9 @@ fn every(item: &ResolvedItem, partition: &[KeyAttribute]) -> String {
     let node = |key: &KeyAttribute| item.item.node(&key.name);
     let is_sparse = partition.iter().filter_map(node).any(has_condition);
     let (whose, of) = match (item.item.condition.is_some(), is_sparse) {
-        (true, true) => (" whose `where` and `$when` hold", "of "),
-        (true, false) => (" whose `where` holds", "of "),
-        (false, true) => (" whose `$when` holds", "of "),
+        (true, true) => (" whose row meets `where` and `$when`", "of "),
+        (true, false) => (" whose row meets `where`", "of "),
+        (false, true) => (" whose row meets `$when`", "of "),
         (false, false) => ("", ""),
     };
     let rows = item

@@ -1201,7 +1201,9 @@ fn many_values_of_an_enum_hold_nothing_back_and_a_where_leaves_an_unknown_number
     };
     assert_eq!(
         single(60_000),
-        ["every USER whose `where` holds (of about 60,000 rows) has the same partition key value"]
+        [
+            "every USER whose row meets `where` (of about 60,000 rows) has the same partition key value"
+        ]
     );
     assert!(single(900).is_empty());
 }

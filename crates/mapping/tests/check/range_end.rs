@@ -39,11 +39,11 @@ fn a_bound_that_keys_go_on_behind_is_told_where_the_query_says_otherwise() {
     assert_eq!(at, "\"EVENT#{until | epoch_ms | pad(13)}\"");
     assert_eq!(
         message,
-        "items at `{until | epoch_ms | pad(13)}` itself are not returned: the keys of `EVENT` continue after it"
+        "items at `{until | epoch_ms | pad(13)}` itself are not returned: the keys of `EVENT` have more text after it, and so sort later"
     );
     assert_eq!(
         help,
-        "to change that, end the range after them, \"EVENT#{until | epoch_ms | pad(13)}$\"; if you want this, write `< :until` in `sql`, or accept: [range-end]"
+        "to change that, end the range after them: \"EVENT#{until | epoch_ms | pad(13)}$\"; if this is intended, write `< :until` in `sql`, or accept: [range-end]"
     );
     for sql in [
         "at >= :from AND at <= :until",

@@ -178,7 +178,7 @@ fn difference(before: &[LookupObject], now: &[LookupObject]) -> SourceError {
         None => "a function, an operator or a type was changed".to_owned(),
     };
     SourceError::moved(format!(
-        "{what} after the snapshot was taken, and SQL may have looked it up since"
+        "{what} after the snapshot was taken, and the SQL of this run may have used it since"
     ))
 }
 

@@ -84,7 +84,7 @@ pub enum FinishError {
     )]
     Tables(usize, usize),
     /// When the job has not compared the keys of all chunks.
-    #[error("the job compared {}, but the chunks have {}: not every key was compared once", counted(*compared, "key"), counted(*of, "key"))]
+    #[error("the job compared {}, but the chunks have {}: not every key was compared exactly once", counted(*compared, "key"), counted(*of, "key"))]
     KeysMiscounted {
         /// What it says.
         compared: u64,

@@ -261,7 +261,7 @@ fn new_index(pattern: &RawPattern) -> String {
         }
         _ => return "use the key of the table or of an index".to_owned(),
     };
-    format!("an index would serve it: indexes: {{ GSI: {index} }}")
+    format!("an index would serve it: add `GSI: {index}` to the table's `indexes`")
 }
 
 pub(super) fn not_there<'n>(

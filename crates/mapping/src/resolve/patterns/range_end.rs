@@ -81,19 +81,22 @@ impl PatternBinder<'_> {
                 let mend = behind(text).map(|next| {
                     let verb = if does { "begin" } else { "end" };
                     format!(
-                        "to change that, {verb} the range after them, \"{}{next}\"; ",
+                        "to change that, {verb} the range after them: \"{}{next}\"; ",
                         bound.template
                     )
                 });
                 (
-                    format!("the keys of `{}` continue after it", make.name),
+                    format!(
+                        "the keys of `{}` have more text after it, and so sort later",
+                        make.name
+                    ),
                     mend,
                 )
             }
         };
         let message = format!("items at `{last}` itself {outcome}: {why}");
         let help = format!(
-            "{}if you want this, write `{sign} :{parameter}` in `sql`, or accept: [range-end]",
+            "{}if this is intended, write `{sign} :{parameter}` in `sql`, or accept: [range-end]",
             mend.unwrap_or_default()
         );
         let fault = Diagnostic::new(Code::RangeEnd, bound.node.span.clone(), message);
