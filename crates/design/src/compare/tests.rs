@@ -735,7 +735,7 @@ access_patterns:
             "the access pattern of its name reads other tables",
         ),
         (
-            "zone (1/s)\nSELECT z.id, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z",
+            "zone (1/s)\nSELECT z.id, z.name, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z",
             "the SQL of its access pattern does not read parcels",
         ),
         (

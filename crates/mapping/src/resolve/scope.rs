@@ -232,13 +232,11 @@ pub(super) fn unknown_column<'n>(
     known: impl Iterator<Item = &'n str> + Clone,
 ) -> Diagnostic {
     let help = did_you_mean(name, known.clone()).unwrap_or_else(|| {
-        let names: Vec<&str> = known.clone().take(20).collect();
-        let more = if known.clone().nth(20).is_some() {
-            ", …"
-        } else {
-            ""
-        };
-        format!("its columns are {}{more}", names.join(", "))
+        let mut names: Vec<&str> = known.take(21).collect();
+        if let Some(beyond) = names.get_mut(20) {
+            *beyond = "…";
+        }
+        format!("its columns are {}", names.join(", "))
     });
     let message = format!("{relation} has no column `{name}`");
     Diagnostic::new(Code::UnknownColumn, span, message).with_help(help)
