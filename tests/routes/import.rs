@@ -79,7 +79,7 @@ async fn items_that_an_import_refuses_come_back_with_the_keys_of_their_rows() {
 async fn with_import(name: &str) -> Option<Case> {
     let case = Case::new(name, 20, 10).await?;
     settled(&case.source.file());
-    killed(&case);
+    killed(&case, &[]);
     let saved: Value =
         serde_json::from_slice(&std::fs::read(case.path(".dynafold/m.route")).unwrap()).unwrap();
     let has_ended = || {
@@ -93,8 +93,8 @@ async fn with_import(name: &str) -> Option<Case> {
 
 /// Kills a route once it knows its import.
 #[cfg(unix)]
-fn killed(case: &Case) {
-    let mut command = case.route_command("import", &[]);
+fn killed(case: &Case, further: &[&str]) {
+    let mut command = case.route_command("import", further);
     let mut child = command
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -157,13 +157,34 @@ async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
     let Some(case) = Case::new("import-killed", 1_000, 10).await else {
         return;
     };
-    killed(&case);
+    killed(&case, &[]);
     let saved = case.path(".dynafold/m.route");
     let ran = case.route("import", &[]).exits(0);
     ran.says("an earlier run has started the operation");
     ran.says("going on with the complete export");
     assert_eq!(case.count(), 1_003);
     assert!(!saved.exists());
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_route_that_goes_on_still_tells_of_keys_that_it_shares_with_left_out_item_types() {
+    let Some(case) = Case::new("import-outside", 20, 10).await else {
+        return;
+    };
+    // The second user's key is that of the first event.
+    let text = std::fs::read_to_string(case.path("m.yaml")).unwrap();
+    let text = text.replace("SK: USER }", "SK: \"EVENT#000001\" }");
+    std::fs::write(case.path("m.yaml"), text).unwrap();
+    settled(&case.source.file());
+    let some = ["--items", "USER", "--max-rejects", "1"];
+    killed(&case, &some);
+    let again = [&some[..], &["--format", "json"]].concat();
+    let ran = case.route("import", &again).exits(3);
+    ran.says("an earlier run has started the operation");
+    let report = ran.json();
+    assert_eq!(report["shared_outside"], 1);
+    assert_eq!(report["verification"]["outcome"]["state"], "equal");
 }
 
 #[cfg(unix)]

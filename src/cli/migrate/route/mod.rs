@@ -124,7 +124,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
                 ServiceLoad::Bulk => "`dynafold verify` compares the table with the source; if rows have come since, name another prefix or delete the objects of this one",
             }));
     }
-    let saved = open.saved(saved, account.as_deref(), &manifest)?;
+    let saved = open.saved(saved, account.as_deref(), &manifest, shared_outside)?;
     if saved.arn.is_none() {
         open.agree(&manifest, &table)?;
     }
@@ -292,11 +292,13 @@ impl<'j> OpenRoute<'j> {
                 "going on with the complete export in {}, of {}",
                 self.place, manifest.now
             ));
+            let fresh = self.fresh(account, &manifest);
+            let own = saved.filter(|saved| saved.is_of(&fresh));
             return Ok(Some(CompleteExport {
                 manifest,
                 model,
                 rejected: 0,
-                shared_outside: 0,
+                shared_outside: own.map_or(0, |own| own.shared_outside),
             }));
         }
         drop(source);
@@ -413,8 +415,10 @@ impl<'j> OpenRoute<'j> {
         saved: Option<SavedRoute>,
         account: Option<&str>,
         manifest: &Manifest,
+        shared_outside: u64,
     ) -> Result<SavedRoute, Failure> {
-        let fresh = self.fresh(account, manifest);
+        let mut fresh = self.fresh(account, manifest);
+        fresh.shared_outside = shared_outside;
         match saved {
             Some(saved) if saved.is_of(&fresh) && !saved.is_complete => Ok(saved),
             _ => fresh.write(&self.job.saved).map(|()| fresh),

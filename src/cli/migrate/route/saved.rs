@@ -30,6 +30,9 @@ pub(super) struct SavedRoute {
     /// Whether something differed then: not every item of the source was in the table, or DynamoDB reported errors.
     #[serde(default)]
     pub(super) differs: bool,
+    /// Items of item types that are not loaded, whose keys exported items have.
+    #[serde(default)]
+    pub(super) shared_outside: u64,
 }
 
 /// What to do where it is not known whether an operation is under way.
@@ -68,6 +71,7 @@ impl SavedRoute {
             arn: None,
             is_complete: false,
             differs: false,
+            shared_outside: 0,
         }
     }
 
