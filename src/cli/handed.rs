@@ -82,7 +82,7 @@ impl HandedSource {
                 "the mapping's environment variables do not have the values that they had for the plan",
             )
             .with_code("plan")
-            .with_help("set the variables that the mapping names, and the key of `pseudonym`, as they were for `dynafold plan`"));
+            .with_help("set the variables that the mapping names, and the pseudonym key, as they were for `dynafold plan`"));
         }
         if facts.keys == KeyCheck::Proved && keys != KeyCheck::Proved {
             return Err(Failure::failed(

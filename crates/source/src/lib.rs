@@ -435,7 +435,7 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> 
     let sql: Vec<String> = sql.map(plain).collect();
     for table in &checked.tables {
         let (name, schema) = (plain(&table.name.name), plain(&table.name.schema));
-        // SQL reaches a table that the search path does not find by its schema alone.
+        // SQL must name the schema of a table that the search path does not find.
         let is_found = checked.finds(&table.name);
         let may_name = |sql: &String| has_word(sql, &name) && (is_found || has_word(sql, &schema));
         if !named.contains(&&table.name) && !sql.iter().any(may_name) {

@@ -332,8 +332,8 @@ pub struct Report {
     /// Whether all books add up.
     #[serde(skip)]
     pub balanced: bool,
-    /// What the source found odd in its values: those that are not as their columns declare them;
-    /// and what the run found odd in the items' TTL.
+    /// Values of the source that are not as their columns declare them; what the run found odd in the items' TTL; keys of item
+    /// types that were not selected; and an archive that is not of this run.
     pub warnings: Vec<String>,
     /// Stale items that are still in the table, where --prune has looked for them.
     pub left: RemainingStale,

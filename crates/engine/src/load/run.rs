@@ -566,7 +566,8 @@ impl Run {
     }
 }
 
-/// What is said of an archive that is there, and that a load has not written whose mapping has one. `written`: the load's own.
+/// What is said of a file in the place of the archive if a load, whose mapping archives items, has archived none. `written`: the
+/// load's own archive.
 fn other_archive(load: &Load, written: Option<&Path>) -> Option<String> {
     let path = &load.options.archive_file;
     let mut item_types = load.model.item_types.iter();

@@ -1,7 +1,7 @@
 //! Templates: what a mapping writes between quotes, `"USER#{id | pad(3)}"`.
 //!
 //! [`parse`] reads a template into a [`WrittenTemplate`], which knows nothing of any schema. The resolver binds the paths of a [`WrittenTemplate`] to columns and compiles its
-//! filter calls ([`Filter::compile`]); the item room evaluates the result. Pure.
+//! filter calls ([`Filter::compile`]); the fold evaluates the result. Pure.
 //!
 //! # The language
 //!

@@ -122,7 +122,7 @@ pub enum UnfitReason {
     NotUtf8,
     /// Not well-formed JSON, in a column declared as JSON, or an object that names a member twice.
     NotJson,
-    /// JSON nested deeper than 32 levels.
+    /// JSON nested deeper than is read at all: 100 levels, of which DynamoDB takes 32.
     TooDeep,
     /// A type whose printed form could not be taken apart.
     Unreadable,

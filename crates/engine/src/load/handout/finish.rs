@@ -729,7 +729,7 @@ fn key_of_line(line: &str) -> &str {
 }
 
 /// Puts the lines of chunks into one file, in the order of the chunks, in the place of what an earlier run put there. `None` without
-/// any: then earlier rejects are removed, and an earlier archive, which nothing else may hold, is refused.
+/// any: then earlier rejects are removed, and an earlier archive is refused: nothing else may hold its items.
 fn gather<'f>(
     folder: &Path,
     files: impl Iterator<Item = &'f String>,

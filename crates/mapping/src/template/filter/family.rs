@@ -294,7 +294,7 @@ pub enum ApplyError {
         given: &'static str,
     },
     /// When there is no key for `pseudonym`.
-    #[error("`pseudonym` needs a secret key, and there is none")]
+    #[error("`pseudonym` needs a pseudonym key, and there is none")]
     NoSecret,
     /// When a number is not a whole number of at most 38 digits.
     #[error("`pseudonym` takes whole numbers of at most 38 digits")]
