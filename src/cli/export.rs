@@ -460,8 +460,12 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
         output.warning(&format!("complete but for {rows}; {place}"));
     }
     if shared_outside > 0 {
-        let items = counted_as(shared_outside, "item has", "items have");
-        output.warning(&format!("complete, but {items} the key of another"));
+        let items = counted_as(
+            shared_outside,
+            "item of a left-out type has",
+            "items of left-out types have",
+        );
+        output.warning(&format!("complete, but {items} the key of an exported one"));
     }
     let (_, later) = import_table(&model.table, manifest.compression);
     if !later.is_empty() && job.lines != ItemLines::Plain {

@@ -427,7 +427,7 @@ async fn an_item_of_an_item_type_that_is_not_selected_is_not_replaced_unseen() {
     assert_eq!(total(&report, "written"), 0);
     let some = ["--items", "A", "--append", "--max-rejects", "1"];
     let ran = case.run("migrate", &some).exits(3);
-    ran.says("complete, but 1 item has the key of another");
+    ran.says("complete, but 1 item of a left-out type has the key of a loaded one");
     let report = ran.json();
     hold_loaded(&report);
     assert_eq!(report["keys"]["shared_outside"], 1);

@@ -294,8 +294,12 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
         }
         Outcome::CompleteWithRejects if report.total.rejected + report.keys.overwritten == 0 => {
             format!(
-                "complete, but {} the key of another",
-                counted_as(report.keys.shared_outside, "item has", "items have")
+                "complete, but {} the key of a loaded one",
+                counted_as(
+                    report.keys.shared_outside,
+                    "item of a left-out type has",
+                    "items of left-out types have"
+                )
             )
         }
         Outcome::CompleteWithRejects if report.total.rejected == 0 => format!(

@@ -213,6 +213,16 @@ impl RouteReport {
     /// What does not add up.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.verification.warnings.clone();
+        if self.shared_outside > 0 {
+            warnings.push(format!(
+                "{} the key of a loaded one",
+                counted_as(
+                    self.shared_outside,
+                    "item of a left-out type has",
+                    "items of left-out types have"
+                )
+            ));
+        }
         let items = self.items;
         let (processed, imported) = (
             self.operation.processed_items,
