@@ -575,9 +575,14 @@ fn decides(structure: &Structure<'_>, write: &Write) -> bool {
     structure.when.iter().any(|when| named(&when.said))
 }
 
-/// Whether an update changes the key of an item's entry.
+/// Whether an update changes the key of an item's entry: a column of it, or the reference to the parent that has it.
 fn sets_key(part: &Part<'_>, write: &Write) -> bool {
-    let keys = part.partition.iter().chain(&part.sort);
-    let mut own = keys.filter(|key| key.path.steps.is_empty());
-    own.any(|key| write.columns.contains(&key.path.column))
+    let mut keys = part.partition.iter().chain(&part.sort);
+    keys.any(|key| {
+        let own = match key.path.steps.first() {
+            Some(step) => &*step.columns,
+            None => std::slice::from_ref(&key.path.column),
+        };
+        own.iter().any(|column| write.columns.contains(column))
+    })
 }
