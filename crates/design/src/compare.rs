@@ -146,9 +146,10 @@ pub fn price<S: Borrow<Statement>>(
             None => asked.push(statement),
         }
     }
+    written.sort_by(|a, b| a.name.cmp(b.name));
     let priced = Priced::new(Facts { catalog, observed }, model, &written);
     let writes = written.iter().map(|one| priced.write(one, prices));
-    let mut writes: Vec<PricedWrite> = writes.collect();
+    let writes: Vec<PricedWrite> = writes.collect();
     let mut reads = Vec::new();
     for statement in asked {
         let rate = statement.rate.unwrap_or(1.0);
@@ -182,7 +183,6 @@ pub fn price<S: Borrow<Statement>>(
         });
     }
     reads.sort_by(|a, b| a.name.cmp(&b.name));
-    writes.sort_by(|a, b| a.name.cmp(&b.name));
     // In the order of their names, so that the statements' own does not matter. The sum of nothing is -0.0.
     let served = reads.iter().filter_map(|read| read.served.as_ref());
     let usd_reads = served.fold(0.0, |sum, served| sum + served.usd_month);
@@ -319,12 +319,12 @@ impl<'d> Priced<'d> {
         let of_copies = rows * self.copies(&row);
         let mut units = of_copies + rows * self.own(&row);
         if write.kind == WriteKind::Delete {
-            units += self.cascaded(table, CASCADES);
+            units += rows * self.cascaded(table, CASCADES);
         }
         let is_new = write.kind == WriteKind::Insert;
         let searches = !is_new && self.must_search(table, &write.columns, &write.found_by);
         let has_key = !searches || self.has_key(table, &write.columns, &write.found_by);
-        let reads = if searches && has_key { 0.5 } else { 0.0 };
+        let reads = if searches && has_key { 0.5 * rows } else { 0.0 };
         let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
             + prices.reads(reads * rate * MONTH).unwrap_or_default();
         PricedWrite {
@@ -808,7 +808,7 @@ impl<'d> Priced<'d> {
                         let decides = |row: &RowWrite<'_>| self.decides(row, item);
                         let of_item = |values: &Values| self.met(item, values);
                         let taken_out = || self.taken_out(scan, &decides, &of_item);
-                        let times = entries_changed(met, stays, taken_out).min(1.0);
+                        let times = entries_changed(met, stays, taken_out);
                         (times, Some(if is < was { before } else { after }))
                     } else if row.columns.is_empty() || is_inside() {
                         // Of an update whose columns are not known, the item itself is written.
@@ -1023,13 +1023,10 @@ impl<'d> Priced<'d> {
     ) -> f64 {
         let is_new = new.is_some();
         let nothing = SaidValues::default();
-        let (said, columns) = row.map_or((&nothing, &[][..]), |row| (row.said, row.columns));
+        let said = row.map_or(&nothing, |row| row.said);
         let changes = |name: &str| item.node(name).is_some_and(touched);
         // Without what a condition says.
-        let is_set = |name: &str| {
-            let mut places = item.node(name).into_iter().flat_map(AttributeNode::places);
-            places.any(|place| is_said(scan, place.column, columns))
-        };
+        let is_set = |name: &str| item.node(name).is_some_and(|node| touched(node.inner()));
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
         let values = new.unwrap_or(&nothing.after);
@@ -1042,8 +1039,8 @@ impl<'d> Priced<'d> {
             let mut held = item
                 .attributes
                 .iter()
-                .filter(|(name, _)| self.holds(Some(index), name));
-            let stays = if index.key().any(|key| is_set(&key.name)) {
+                .filter(|(name, _)| self.holds(Some(index), name) && !is_key(index, name));
+            let stays = if moves || index.key().any(|key| is_set(&key.name)) {
                 2.0
             } else {
                 f64::from(u8::from(held.any(|(_, node)| touched(node))))
@@ -1051,11 +1048,9 @@ impl<'d> Priced<'d> {
             sum += own
                 * if is_new {
                     after.of_all()
-                } else if moves {
-                    before.of_all() + after.of_all()
                 } else if index.key().any(|key| changes(&key.name)) {
                     entries_changed([before, after], stays, || {
-                        self.taken_out_of(item, scan, index)
+                        row.map_or(0.0, |row| self.taken_out_of(item, scan, index, row))
                     })
                 } else {
                     before.of_all() * stays
@@ -1064,15 +1059,16 @@ impl<'d> Priced<'d> {
         sum
     }
 
-    /// The share of the updates without a known value that take an item out of an index.
-    fn taken_out_of(&self, item: &ItemType, scan: &Scan, index: &Index) -> f64 {
+    /// The share of the updates without a known value that take an item out of an index; 0 if this one sets no column of its condition.
+    fn taken_out_of(&self, item: &ItemType, scan: &Scan, index: &Index, row: &RowWrite<'_>) -> f64 {
+        let conditions = conditions_of_index(item, scan, index);
         let decides = |row: &RowWrite<'_>| {
-            let is_set = |held: &Held<'_>| {
-                held.copy.is_none() && held.table == Some(&row.table.name) && row.sets(held.column)
-            };
-            let mut keys = index.key().filter_map(|key| item.node(&key.name));
-            keys.any(|key| self.is_any(key, scan, &is_set))
+            let mut conditions = conditions.iter();
+            !row.columns.is_empty() && conditions.any(|condition| row.concerns(condition))
         };
+        if !decides(row) {
+            return 0.0;
+        }
         let met = |values: &Values| {
             let mut entries = self.entries(item, scan, values).into_iter();
             let own = entries.find(|(found, _)| found.name == index.name);
@@ -1125,23 +1121,16 @@ impl<'d> Priced<'d> {
     /// The indexes that an item type stands in, each with how many of its items do whose rows have these values.
     fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, Met)> {
         let indexes = self.model.table.indexes.iter().filter_map(|index| {
-            // Keys of one condition are there together.
-            let mut conditions = BTreeSet::new();
             let mut needed = BTreeMap::new();
             for key in index.key() {
-                item.node(&key.name)?.visit(&mut |node| match node {
-                    AttributeNode::When { flag, .. } => {
-                        if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
-                            conditions.insert(condition);
-                        }
-                    }
-                    AttributeNode::Template(template) => {
+                item.node(&key.name)?.visit(&mut |node| {
+                    if let AttributeNode::Template(template) = node {
                         let values = template.mandatory().filter(|one| !one.replaces_null());
                         needed.extend(values.map(|one| (&one.place.written, one)));
                     }
-                    _ => {}
                 });
             }
+            let conditions = conditions_of_index(item, scan, index);
             let table = self.table_of(&scan.from);
             let met = conditions.iter().map(|condition| {
                 table.map_or(Met::ALL, |table| {
@@ -1278,6 +1267,26 @@ fn filtered(bytes: f64, filter: &Filter) -> f64 {
         Filter::Shard(_) => 2.0,
         other => other.width().map_or(bytes, count),
     }
+}
+
+/// The conditions by which items of a type stand in an index. Keys of one condition are there together.
+fn conditions_of_index<'s>(item: &ItemType, scan: &'s Scan, index: &Index) -> BTreeSet<&'s str> {
+    let mut conditions = BTreeSet::new();
+    for node in index.key().filter_map(|key| item.node(&key.name)) {
+        node.visit(&mut |node| {
+            if let AttributeNode::When { flag, .. } = node
+                && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+            {
+                conditions.insert(condition.as_str());
+            }
+        });
+    }
+    conditions
+}
+
+/// Whether an attribute is of an index's key.
+fn is_key(index: &Index, name: &str) -> bool {
+    index.key().any(|key| *key.name == *name)
 }
 
 /// Whether a column of a scan is one of these of its own table.

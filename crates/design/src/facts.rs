@@ -84,7 +84,7 @@ impl Met {
 
 /// About how many entries of an index an UPDATE writes that sets a column of its key or of its condition, or how many items of a type
 /// whose `where` names one, by the rows that are in it before and after. `stays`: those of an entry that stays, two if its key
-/// changes. `taken_out`: what [`taken_out`] says.
+/// changes. `taken_out`: what [`taken_out`] says, or 0 of an update that sets no column of the condition.
 pub(crate) fn entries_changed(
     [before, after]: [Met; 2],
     stays: f64,
@@ -94,11 +94,11 @@ pub(crate) fn entries_changed(
     let changed = was * (1.0 - is) + (1.0 - was) * is + was * is * stays;
     match (before.said, after.said) {
         // The old entry, the new one or both.
-        (None, None) if !before.is_counted => 2.0 * was.max(0.5),
+        (None, None) if !before.is_counted => (2.0 * was.max(0.5)).min(stays.max(1.0)),
         // Few rows are in it because each leaves it soon.
-        (None, None) if stays < 2.0 => changed.max(taken_out()),
+        (None, None) => changed.max(taken_out()),
         // The row did not have the value that it sets.
-        (None, Some(_)) if stays < 2.0 => after.unsaid,
+        (None, Some(is_met)) if !is_met || stays < 2.0 => after.unsaid,
         _ => changed,
     }
 }

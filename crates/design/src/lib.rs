@@ -1003,7 +1003,8 @@ fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
     float(write.rows.unwrap_or(1)) * keys
 }
 
-/// What a statement says of its row, by the columns of its table. A column that an UPDATE does not set stays as its WHERE says it.
+/// What a statement says of its row, by the columns of its table. A column that an UPDATE does not set stays as its WHERE says it; one
+/// that it sets to what is no constant is taken to have a value.
 fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues {
     let own = |said: &[(String, Constant)]| -> Values {
         let own = said.iter().filter_map(|(name, value)| {
@@ -1017,12 +1018,18 @@ fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues 
     match write.kind {
         WriteKind::Insert => after.extend(defaults(write, table, dbms)),
         WriteKind::Update => {
-            let is_set = |column: &String| {
+            let is_set = |name: &String| {
                 let mut set = write.columns.iter();
-                set.any(|one| one.eq_ignore_ascii_case(column))
+                set.any(|one| one.eq_ignore_ascii_case(name))
             };
-            let kept = before.iter().filter(|(column, _)| !is_set(column));
-            after.extend(kept.map(|(column, value)| (column.clone(), value.clone())));
+            let names = table.columns.iter().map(|column| &column.name);
+            for name in names.filter(|name| is_set(name)) {
+                after.entry(name.clone()).or_insert(Constant::Other);
+            }
+            for (name, value) in &before {
+                let known = after.entry(name.clone());
+                known.or_insert_with(|| value.clone());
+            }
         }
         WriteKind::Delete => {}
     }

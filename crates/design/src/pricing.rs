@@ -237,7 +237,7 @@ impl Pricing<'_> {
             let bytes = facts::rows(part.table) * share * (3.0 * 60.0 + 100.0);
             let writes = self
                 .statements(part.table)
-                .map(|write| write.rate * self.entries(structure, part, write, false));
+                .map(|write| write.rate * self.entries(structure, part, write, 0.0));
             self.usd_writes(writes.sum()) + self.prices.storage(bytes).unwrap_or_default()
         });
         parts.sum()
@@ -281,10 +281,10 @@ impl Pricing<'_> {
                 found.insert(usize::MAX - place, stored);
             }
             for write in self.statements(table) {
-                let in_place = write.columns.iter().any(is_needed);
+                let stays = f64::from(u8::from(write.columns.iter().any(is_needed)));
                 // A unit of each entry is in the costs of the index already.
-                let further = units * self.entries(structure, part, write, in_place)
-                    - self.entries(structure, part, write, false);
+                let further = units * self.entries(structure, part, write, stays)
+                    - self.entries(structure, part, write, 0.0);
                 if further > 0.0 {
                     let known = found.entry(write.at).or_default();
                     *known += self.usd_writes(write.rate * further);
@@ -348,18 +348,18 @@ impl Pricing<'_> {
             .filter(|column| is_needed(&column.name));
         let own = columns.map(|column| self.facts.attribute(&path::Path::own(&column.name), table));
         let units = write_units(own.sum::<f64>() + 120.0 + copies);
-        let in_place = write.columns.iter().any(is_needed);
-        units * self.entries(structure, part, write, in_place)
+        let stays = f64::from(u8::from(write.columns.iter().any(is_needed)));
+        units * self.entries(structure, part, write, stays)
     }
 
-    /// About how many entries of an index one request of a statement writes. `in_place`: whether it sets a column that the index
-    /// holds.
+    /// About how many entries of an index one request of a statement writes. `stays`: those of an entry that stays and whose key it
+    /// does not set; two if the key of the item changes.
     fn entries(
         &self,
         structure: &Structure<'_>,
         part: &Part<'_>,
         write: &Write,
-        in_place: bool,
+        stays: f64,
     ) -> f64 {
         let met = |values: &Values| self.met(structure, part, values);
         let (before, after) = (&write.said.before, &write.said.after);
@@ -367,22 +367,26 @@ impl Pricing<'_> {
             WriteKind::Insert => met(after).of_all(),
             WriteKind::Delete => met(before).of_all(),
             WriteKind::Update if is_moved(structure, part, write) => {
-                let in_place = f64::from(u8::from(in_place));
-                let stays = if sets_key(part, write) { 2.0 } else { in_place };
-                let taken_out = || self.taken_out(structure, part);
+                let stays = if sets_key(part, write) { 2.0 } else { stays };
+                let taken_out = || {
+                    if decides(structure, write) {
+                        self.taken_out(structure, part)
+                    } else {
+                        0.0
+                    }
+                };
                 entries_changed([met(before), met(after)], stays, taken_out)
             }
-            WriteKind::Update if in_place => met(before).of_all(),
+            WriteKind::Update if stays > 0.0 => met(before).of_all() * stays,
             WriteKind::Update => 0.0,
         }
     }
 
     /// The share of the updates without a known value that take a row out of an index.
     fn taken_out(&self, structure: &Structure<'_>, part: &Part<'_>) -> f64 {
-        let writes = self.statements(part.table).filter(|write| {
-            write.kind != WriteKind::Update
-                || write.columns.iter().any(|one| decides(structure, one))
-        });
+        let writes = self
+            .statements(part.table)
+            .filter(|write| write.kind != WriteKind::Update || decides(structure, write));
         let writes = writes.map(|write| {
             let met = [&write.said.before, &write.said.after];
             let met = met.map(|values| self.met(structure, part, values));
@@ -474,13 +478,12 @@ impl Pricing<'_> {
         for part in &structure.parts {
             let updates = self.statements(part.table);
             for write in updates.filter(|write| write.kind == WriteKind::Update) {
-                let in_place = self.entries(structure, part, write, false);
-                let both = [&write.said.before, &write.said.after];
-                let both = both.map(|values| self.met(structure, part, values).of_all());
+                let in_place = self.entries(structure, part, write, 0.0);
+                let key_changed = self.entries(structure, part, write, 2.0);
                 // Both items of a row have an entry.
                 let cost: &mut UpdateCost = found.entry(write.at).or_default();
                 cost.in_place += self.usd_writes(write.rate * in_place);
-                cost.key_changed += self.usd_writes(write.rate * both.iter().sum::<f64>());
+                cost.key_changed += self.usd_writes(write.rate * key_changed);
             }
         }
         found
@@ -559,22 +562,27 @@ impl Pricing<'_> {
 
 /// Whether an update changes the key of an item's entry, or whether it has one.
 pub(crate) fn is_moved(structure: &Structure<'_>, part: &Part<'_>, write: &Write) -> bool {
-    let mut columns = write.columns.iter();
-    sets_key(part, write) || columns.any(|column| decides(structure, column))
+    sets_key(part, write) || decides(structure, write)
 }
 
-/// Whether a column decides which rows are in an index.
-fn decides(structure: &Structure<'_>, column: &str) -> bool {
+/// Whether an update sets a column of the condition that decides which rows are in an index.
+fn decides(structure: &Structure<'_>, write: &Write) -> bool {
     let named = |text: &str| {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        text.split(|c| !is_word(c)).any(|word| word == column)
+        let mut words = text.split(|c| !is_word(c));
+        words.any(|word| write.columns.iter().any(|column| column == word))
     };
     structure.when.iter().any(|when| named(&when.said))
 }
 
-/// Whether an update changes the key of an item's entry.
+/// Whether an update changes the key of an item's entry: a column of it, or the reference to the parent that has it.
 fn sets_key(part: &Part<'_>, write: &Write) -> bool {
-    let keys = part.partition.iter().chain(&part.sort);
-    let mut own = keys.filter(|key| key.path.steps.is_empty());
-    own.any(|key| write.columns.contains(&key.path.column))
+    let mut keys = part.partition.iter().chain(&part.sort);
+    keys.any(|key| {
+        let own = match key.path.steps.first() {
+            Some(step) => &*step.columns,
+            None => std::slice::from_ref(&key.path.column),
+        };
+        own.iter().any(|column| write.columns.contains(column))
+    })
 }

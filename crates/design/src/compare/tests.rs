@@ -399,6 +399,80 @@ access_patterns:
 }
 
 #[test]
+fn an_update_of_the_key_and_the_condition_counts_the_entry_that_goes() {
+    let tables = "events 1000: id, owner distinct=100, state text distinct=4";
+    let of = |key: &str, sql: &str| {
+        let mapping = format!(
+            "items:
+  EVENT:
+    from: events
+    key: {{ PK: \"{key}\", SK: \"{{id}}\" }}
+    attributes: {{ GSI2PK: {{ $value: \"O#{{owner}}\", $when: \"state = 'open'\" }} }}
+"
+        );
+        let counted = [("events", "state = 'open'", 0.01)];
+        write(&priced_with(tables, &mapping, sql, &counted))
+    };
+    let done = "-- a (1/s)\nUPDATE events SET state = 'done', owner = :o WHERE id = :i;";
+    assert_near(of("E#{id}", done), 2.0);
+    // The item is deleted and put anew.
+    assert_near(of("O#{owner}", done), 3.0);
+    let add = "-- b (1/s)\nINSERT INTO events (id, owner, state) VALUES (:i, :o, 'open');";
+    let both = "-- a (1/s)\nUPDATE events SET state = :s, owner = :o WHERE id = :i;";
+    assert_near(of("E#{id}", &format!("{both}\n{add}")), 2.0);
+    // One that changes the key alone takes no row out.
+    let state = "-- a (1/s)\nUPDATE events SET state = :s WHERE id = :i;";
+    let owner = "UPDATE events SET owner = :o WHERE id = :i;";
+    let further = format!("{add}\n-- c (1/s)\n{owner}");
+    assert_near(of("E#{id}", &format!("{state}\n{further}")), 2.0);
+    let owner = format!("-- a (1/s)\n{owner}\n{add}");
+    assert_near(of("E#{id}", &owner), 1.02);
+}
+
+#[test]
+fn an_update_gives_a_column_of_the_key_a_value() {
+    let tables = "jobs 1000: id, worker null distinct=10 present=20, state text distinct=4";
+    let of = |key: &str, statement: &str| {
+        let mapping = format!(
+            "items:
+  JOB:
+    from: jobs
+    key: {{ PK: \"J#{{id}}\", SK: A }}
+    attributes: {{ GSI2PK: {key} }}
+"
+        );
+        let sql = format!("-- write (1/s)\nUPDATE jobs SET {statement};");
+        write(&priced(tables, &mapping, &sql))
+    };
+    let all = "\"W#{worker}\"";
+    assert_near(of(all, "worker = :w WHERE id = :i AND worker IS NULL"), 2.0);
+    assert_near(of(all, "worker = NULL WHERE id = :i"), 2.0);
+    let running = "{ $value: \"W#{worker}\", $when: \"state = 'run'\" }";
+    let run = "state = 'run', worker = :w WHERE id = :i";
+    assert_near(of(running, run), 2.0);
+    // Only the key makes two entries of one.
+    let not_run = "{ $value: \"J#{id}\", $when: \"state <> 'run'\" }";
+    assert_near(of(not_run, "state = :s WHERE id = :i"), 2.0);
+}
+
+#[test]
+fn a_column_of_a_parent_in_a_key_moves_the_entry() {
+    let item = "    join: { z: zone_id }\n    attributes: { GSI2PK: \"Z#{z.name}\" }";
+    let update = "UPDATE zones SET name = :n WHERE id = :id";
+    assert_near(units_of(item, update), 300.0);
+    let update = "UPDATE parcels SET zone_id = :z WHERE id = :id";
+    assert_near(units_of(item, update), 3.0);
+}
+
+#[test]
+fn a_delete_of_several_rows_cascades_from_each() {
+    let item = "    join: { z: zone_id, r: z.region_id }\n    attributes: { region: \"{r.name}\" }";
+    let of = |rows: &str| units_of(item, &format!("DELETE FROM regions WHERE id {rows}"));
+    assert_near(of("= :a"), 1000.0);
+    assert_near(of("IN (:a, :b)"), 2000.0);
+}
+
+#[test]
 fn a_limit_counts_each_item_of_a_row() {
     let tables = "docs 1000: id, owner distinct=100 most=30, at, body text longest=9000";
     let mapping = "items:
