@@ -406,7 +406,7 @@ fn an_update_of_the_key_and_the_condition_counts_the_entry_that_goes() {
             "items:
   EVENT:
     from: events
-    key: {{ PK: \"{key}\", SK: \"{{id}}\" }}
+    key: {{ PK: \"{key}\", SK: \"N#{{id}}\" }}
     attributes: {{ GSI2PK: {{ $value: \"O#{{owner}}\", $when: \"state = 'open'\" }} }}
 "
         );
