@@ -462,8 +462,8 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     if shared_outside > 0 {
         let items = counted_as(
             shared_outside,
-            "item of a left-out type has",
-            "items of left-out types have",
+            "item that was not selected has",
+            "items that were not selected have",
         );
         output.warning(&format!("complete, but {items} the key of an exported one"));
     }

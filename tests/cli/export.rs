@@ -719,7 +719,7 @@ items:
     case.export("refused", &some).exits(1);
     let some = [&some[..], &["--max-rejects", "1"]].concat();
     let ran = case.export("out", &some).exits(3);
-    ran.says("complete, but 1 item of a left-out type has the key of an exported one");
+    ran.says("complete, but 1 item that was not selected has the key of an exported one");
     let report = ran.json();
     assert_eq!(
         (&report["shared_outside"], &report["rejected"]),

@@ -237,7 +237,7 @@ fn refused(report: &Report) -> u64 {
 
 fn rejects(report: &Report) -> String {
     let is_stopped = matches!(report.outcome, Outcome::Stopped { .. });
-    // Of two rows that share a key the one that is named may be of an item type that is not loaded.
+    // Of two rows that share a key the one that is named may be one that is not selected.
     let what = if is_stopped && report.keys.shared_outside > 0 {
         "refused"
     } else {
@@ -297,8 +297,8 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
                 "complete, but {} the key of a loaded one",
                 counted_as(
                     report.keys.shared_outside,
-                    "item of a left-out type has",
-                    "items of left-out types have"
+                    "item that was not selected has",
+                    "items that were not selected have"
                 )
             )
         }

@@ -1,12 +1,12 @@
 //! What goes wrong around a load: each has its message, true books, and a way to go on.
 
-use std::process::Child;
+use std::process::{Child, Stdio};
 
 use super::bench::{MAPPING, script};
 use super::case::Case;
 use super::kills::Reference;
 use super::left::{books, total};
-use crate::support::books::hold_loaded;
+use crate::support::books::{claimed, hold_loaded};
 use crate::support::cli::{Ran, command, ran, run};
 use crate::support::source::Source;
 use crate::support::sqlite::{Database, settled};
@@ -101,20 +101,15 @@ async fn a_table_that_is_deleted_meanwhile_is_told_and_not_gone_on_with() {
     case.left().await.hold(&reference.left, "afresh");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
-    let (source, reference) = sqlite().await;
-    // The first three batches are written, and the others wait until the table is another.
-    let holds = "faults: [{ do: unavailable, operations: [BatchWriteItem, PutItem], after: 3 }]";
-    let case = Case::storm(&source.url(), holds);
-    let mut child = case.start(&[]);
+/// Waits until a command is held by a fault after three requests of a kind, and then replaces the table by an empty one.
+async fn replace_beside(case: &Case, mut child: Child, operation: &str) -> Child {
     let mut is_over = false;
     let is_held = comes(PATIENCE, || {
         is_over = child.try_wait().unwrap().is_some();
         let counts = case.storms().counts();
-        let written = counts.requests.get("BatchWriteItem");
-        let written = written.map_or(0, |requests| requests.answered);
-        is_over || (written == 3 && counts.faults.contains_key("unavailable"))
+        let done = counts.requests.get(operation);
+        let done = done.map_or(0, |requests| requests.answered);
+        is_over || (done == 3 && counts.faults.contains_key("unavailable"))
     });
     assert!(is_held && !is_over, "{:?}", ran(child));
     // The other load reads no row, so it has no batch that would wait.
@@ -140,6 +135,16 @@ async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
     ]));
     other.exits(0).says("deleted the table");
     case.set("");
+    child
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
+    let (source, reference) = sqlite().await;
+    // The first three batches are written, and the others wait until the table is another.
+    let holds = "faults: [{ do: unavailable, operations: [BatchWriteItem, PutItem], after: 3 }]";
+    let case = Case::storm(&source.url(), holds);
+    let child = replace_beside(&case, case.start(&[]), "BatchWriteItem").await;
     let words = ["deleted and created again", "--fresh"];
     let told = says(ran(child), 1, &words).json();
     assert_eq!(told["outcome"]["code"], "table");
@@ -151,6 +156,22 @@ async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
     let anew = ["--fresh", "--replace", "--yes"];
     case.migrate(&anew).exits(3);
     case.left().await.hold(&reference.left, "afresh");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
+    let (source, _) = sqlite().await;
+    let case = Case::storm(&source.url(), "");
+    case.migrate(&[]).exits(3);
+    case.set("faults: [{ do: unavailable, operations: [BatchGetItem], after: 3 }]");
+    let mut verify = case.command("verify", &["--repair", "--yes"]);
+    verify.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = replace_beside(&case, verify.spawn().unwrap(), "BatchGetItem").await;
+    let ended = ran(child).exits(1);
+    ended.says("deleted and created again");
+    let told = ended.json();
+    assert_eq!(told["outcome"]["code"], "table");
+    assert_ne!(claimed(&told, "table_equal"), "proved");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -68,7 +68,7 @@ pub enum Failure {
     Unowned(#[from] Indistinguishable),
     /// When the table at the end of a run is not the one that it began with.
     #[error(
-        "the table `{table}` was deleted, or deleted and created again, while it was loaded: none of the items is known to be there"
+        "the table `{table}` was deleted, or deleted and created again, during this run: none of the items is known to be there"
     )]
     TableReplaced {
         /// The table's name.
@@ -125,7 +125,7 @@ impl Failure {
                 "give the table a `type_attribute`, or begin the keys of each item type with a text of its own"
             }
             Self::TableReplaced { .. } => {
-                "did another load with --replace run at the same time? Start over with --fresh, when nobody else changes the table"
+                "did a load with --replace run at the same time? Start over when nobody else changes the table, a load with --fresh"
             }
             Self::MissingChunks { .. } => {
                 "load their lines of the plan with `dynafold work`, and finish again with all results"

@@ -65,6 +65,7 @@ pub use report::{NoProgress, Progress, RunStep};
 pub use run::{UnclosedRun, run};
 pub use scope::{ItemAction, RunSelection, SelectedRows};
 pub use start::{BegunLoad, ReadyTable, begin};
+pub(crate) use table::table_id;
 pub use table::{
     EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,
 };

@@ -75,20 +75,19 @@ impl Proved {
     }
 
     /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
-    /// for those that are named: memory is not to grow with the data. `rivals`: as in [`KeyPass`].
+    /// for those that are named: memory is not to grow with the data.
     fn take(
         &mut self,
         groups: &mut DuplicateGroups,
         max_rejects: Option<u64>,
-        rivals: &[usize],
     ) -> Result<(), ProofError> {
         self.keys.spilled_bytes = groups.spilled();
         loop {
-            // The first wins, be it outside; of the others those inside lose, and items of rivals may be replaced.
+            // The first wins, be it outside; of the others those inside lose, and those outside may be replaced.
             let (mut losers, mut replaced) = (0, 0);
             let group = groups.next_group(2, |at| {
                 losers += u64::from(at & 1 == 0);
-                replaced += u64::from(at & 1 == 1 && rivals.contains(&item_type_of(at >> 1)));
+                replaced += at & 1;
             })?;
             let Some(group) = group else { return Ok(()) };
             if group.locators.first().is_some_and(|at| at & 1 == 1) {
@@ -100,8 +99,7 @@ impl Proved {
             self.keys.shared += losers;
             self.keys.shared_outside += replaced;
             if self.begins(max_rejects) || self.contest.len() < NAMED {
-                let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
-                self.contest.enter(group.fingerprint, &locators);
+                self.contest.enter(group.fingerprint, &group.locators);
             }
         }
     }
@@ -175,7 +173,7 @@ impl KeyPass<'_> {
             let mut groups = tokio::task::spawn_blocking(|| proof.finish())
                 .await
                 .map_err(|_| Failure::Internal("the comparison of keys died"))??;
-            proved.take(&mut groups, self.max_rejects, self.rivals)?;
+            proved.take(&mut groups, self.max_rejects)?;
             return Ok(proved);
         }
     }
@@ -193,7 +191,7 @@ impl KeyPass<'_> {
         if !self.selection.holds_item(&self.model.table, outcome.item()) {
             return Ok(());
         }
-        let outside = self.rivals.contains(&index) || !self.selection.holds_row(item_type, row);
+        let outside = !self.selects(index, item_type, row);
         match outcome {
             RowOutcome::Made(folded) => {
                 let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
@@ -210,6 +208,11 @@ impl KeyPass<'_> {
             RowOutcome::Filtered | RowOutcome::Rejected(_) | RowOutcome::Expired(_) => {}
         }
         Ok(())
+    }
+
+    /// Whether a row is one that the run loads, if its key is its own.
+    fn selects(&self, index: usize, item_type: &ItemType, row: &[Value]) -> bool {
+        !self.rivals.contains(&index) && self.selection.holds_row(item_type, row)
     }
 
     /// Looks for the rows that share keys: the one that is loaded first, then those that are not.
@@ -236,12 +239,9 @@ impl KeyPass<'_> {
                 let key = row_key(item_type, row);
                 let at = locator(index, item_type, &key, &folded.item);
                 let loses = !contest.name(folded.fingerprint, at, index, &key);
-                // A row of a rival is told where a row of the run would replace its item.
-                let concerns = if self.rivals.contains(&index) {
-                    !self.rivals.contains(&contest.winner(folded.fingerprint))
-                } else {
-                    self.selection.holds_row(item_type, row)
-                };
+                // A row outside is told where a row of the run would replace its item.
+                let concerns =
+                    self.selects(index, item_type, row) || contest.selects(folded.fingerprint);
                 if !(tells && loses && concerns) {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -404,11 +404,6 @@ pub(crate) fn locator(index: usize, item_type: &ItemType, row: &[Value], item: &
     place * TYPES + index.min(TYPES - 1)
 }
 
-/// The index of the item type of a located row.
-fn item_type_of(locator: u64) -> usize {
-    usize::try_from(locator % TYPES).unwrap_or(usize::MAX)
-}
-
 fn hashed(text: &str) -> u64 {
     HASHED | (xxh3_64(text.as_bytes()) & (HASHED - 1))
 }
@@ -436,6 +431,8 @@ pub(crate) struct ContestedKeys {
 #[derive(Debug)]
 struct LoadedRow {
     locator: u64,
+    /// Whether the run loads it; else it is outside, and loaded already or by another run.
+    is_selected: bool,
     /// Rows that nothing tells apart have one locator: the first of them is loaded. It may come
     /// again, in another attempt at its chunk.
     taken: Mutex<Option<(ChunkId, u64)>>,
@@ -444,14 +441,15 @@ struct LoadedRow {
 }
 
 impl ContestedKeys {
-    /// Enters a key and the locators of its first rows; the least is loaded.
-    pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
-        let locator = locators.first().copied().unwrap_or_default();
-        self.ties |= locators.get(1) == Some(&locator);
+    /// Enters a key and its first rows, of which the least is loaded: the locator of each, and in the last bit whether it is outside.
+    fn enter(&mut self, fingerprint: u128, rows: &[u64]) {
+        let first = rows.first().copied().unwrap_or_default();
+        self.ties |= rows.get(1) == Some(&first);
         self.winners.insert(
             fingerprint,
             LoadedRow {
-                locator,
+                locator: first >> 1,
+                is_selected: first & 1 == 0,
                 taken: Mutex::default(),
                 row: None,
             },
@@ -473,10 +471,10 @@ impl ContestedKeys {
         self.ties
     }
 
-    /// The index of the item type of the row that is loaded.
-    fn winner(&self, fingerprint: u128) -> usize {
+    /// Whether the row that is loaded is one of the run.
+    fn selects(&self, fingerprint: u128) -> bool {
         let winner = self.winners.get(&fingerprint);
-        winner.map_or(usize::MAX, |winner| item_type_of(winner.locator))
+        winner.is_some_and(|winner| winner.is_selected)
     }
 
     /// Whether the row that is loaded has been met.
@@ -596,7 +594,7 @@ mod tests {
             }
             let mut proved = Proved::default();
             proved
-                .take(&mut proof.finish().unwrap(), max_rejects, &[])
+                .take(&mut proof.finish().unwrap(), max_rejects)
                 .unwrap();
             assert_eq!((proved.keys.shared, proved.contest.len()), (shared, held));
         }
@@ -604,7 +602,6 @@ mod tests {
 
     #[test]
     fn an_item_that_is_left_out_counts_where_one_that_is_loaded_would_replace_it() {
-        // The item types 1 and 2 are left out, 0 is loaded; a row outside may be of 0 too.
         let at = |place: u64, index: u64, is_outside: bool| {
             ((place * TYPES + index) << 1) | u64::from(is_outside)
         };
@@ -616,9 +613,9 @@ mod tests {
                 vec![at(1, 0, false), at(2, 0, false), at(3, 1, true)],
                 (1, 1),
             ),
-            // A row that is not selected replaces nothing, and is not replaced by another of its item type.
+            // A row that is not selected replaces nothing, and may be of an item type that is.
             (vec![at(1, 0, true), at(2, 1, true)], (0, 0)),
-            (vec![at(1, 0, false), at(2, 0, true)], (0, 0)),
+            (vec![at(1, 0, false), at(2, 0, true)], (0, 1)),
         ] {
             let mut proof = Proof::new(proof::ProofOptions::default());
             for locator in &locators {
@@ -626,7 +623,7 @@ mod tests {
             }
             let mut proved = Proved::default();
             let groups = &mut proof.finish().unwrap();
-            proved.take(groups, Some(0), &[1, 2]).unwrap();
+            proved.take(groups, Some(0)).unwrap();
             let keys = &proved.keys;
             assert_eq!((keys.shared, keys.shared_outside), counted, "{locators:?}");
             let is_contested = !proved.contest.is_empty();

@@ -155,7 +155,7 @@ pub struct KeysReport {
     pub compared: u64,
     /// Items beyond the first of their keys, found before the first write.
     pub shared: u64,
-    /// Items of item types that the run leaves out, whose keys items that it loads have; found before the first write.
+    /// Items that the run leaves out, whose keys items that it loads have; found before the first write.
     #[serde(skip_serializing_if = "is_zero")]
     pub shared_outside: u64,
     /// Rows that make no item, found before the first write as far as the reading of keys met them.
@@ -167,7 +167,7 @@ pub struct KeysReport {
     /// Who compared the keys of workers; `None` where one process made them all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_by: Option<KeyComparer>,
-    /// The item types that the run leaves out, whose keys may be among its own and were not compared.
+    /// The item types of which the run leaves out all or some rows, whose keys may be among its own and were not compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<String>,
 }
@@ -186,13 +186,13 @@ impl KeysReport {
         self.shared + self.shared_outside
     }
 
-    /// What there is to say of item types that the run leaves out.
+    /// What there is to say of items that the run leaves out.
     pub(super) fn remarks(&self) -> Vec<String> {
         let replaced = (self.shared_outside > 0).then(|| {
             let items = counted_as(
                 self.shared_outside,
-                "item of an item type that was not selected has",
-                "items of item types that were not selected have",
+                "item that was not selected has",
+                "items that were not selected have",
             );
             format!(
                 "{items} the key of a selected item, and the table can hold only one of the two; a load without --max-rejects stops and names them"

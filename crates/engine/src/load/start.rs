@@ -241,7 +241,12 @@ impl BegunLoad {
             not_compared: match load.options.keys {
                 // Of a chunk that was handed out, `finish` says it.
                 KeyCheck::Late if load.options.handed.is_none() => {
-                    names(&load.model, &rivals(&load.model))
+                    let mut item_types = rivals(&load.model);
+                    if load.options.selection.rows.is_some() {
+                        let passes = load.model.passes.iter();
+                        item_types.extend(passes.flat_map(|pass| &pass.item_types));
+                    }
+                    names(&load.model, &item_types)
                 }
                 _ => Vec::new(),
             },

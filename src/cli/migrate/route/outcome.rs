@@ -218,8 +218,8 @@ impl RouteReport {
                 "{} the key of a loaded one",
                 counted_as(
                     self.shared_outside,
-                    "item of a left-out type has",
-                    "items of left-out types have"
+                    "item that was not selected has",
+                    "items that were not selected have"
                 )
             ));
         }

@@ -24,7 +24,7 @@ use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, FeedEnd, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass,
     LaneMessage, Lanes, MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome,
-    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, spread,
+    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, spread, table_id,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -114,8 +114,19 @@ impl VerifyShared {
 }
 
 impl VerifyRun {
-    /// Compares everything; what fails on the way is in the halt too.
+    /// Compares everything with one table; what fails on the way is in the halt too.
     async fn run(&mut self, setting: VerifySetup) -> Result<(), EndReason> {
+        let (target, name) = (&self.verify.target, &self.verify.model.table.name);
+        let (target, table) = (target.clone(), name.clone());
+        let id = table_id(&*target, &table).await?;
+        self.compare(setting).await?;
+        if id.is_some() && !self.halt.is_set() && table_id(&*target, &table).await? != id {
+            return Err(Failure::TableReplaced { table }.into());
+        }
+        Ok(())
+    }
+
+    async fn compare(&mut self, setting: VerifySetup) -> Result<(), EndReason> {
         let verify = &self.verify;
         let _heeding = self.halt.watch_for_cancel(&verify.cancel);
         let mender = if verify.options.repair {
