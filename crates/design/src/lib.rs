@@ -44,7 +44,7 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{
-    Catalog, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
 };
 use dynafold_relational::scan::{Join, ScanColumn};
 use dynafold_sql::{
@@ -1016,7 +1016,15 @@ fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues 
     };
     let (before, mut after) = (own(&write.found_values), own(&write.values));
     match write.kind {
-        WriteKind::Insert => after.extend(defaults(write, table, dbms)),
+        WriteKind::Insert => {
+            let is_given = |column: &&Column| dbms != Dbms::Sqlite || column.generated.is_none();
+            let columns = table.columns.iter().filter(is_given);
+            let said = columns.zip(&write.in_order);
+            after.extend(
+                said.filter_map(|(column, value)| Some((column.name.clone(), value.clone()?))),
+            );
+            after.extend(defaults(write, table, dbms));
+        }
         WriteKind::Update => {
             let is_set = |name: &String| {
                 let mut set = write.columns.iter();
@@ -1957,8 +1965,8 @@ fn own_types<'c>(
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::catalog::TableKind;
     use dynafold_relational::catalog::sample::shop;
-    use dynafold_relational::catalog::{Column, TableKind};
 
     use super::*;
 

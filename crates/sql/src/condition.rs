@@ -92,7 +92,7 @@ impl Condition {
         }
     }
 
-    /// The column that it holds equal to a constant, or NULL, with that.
+    /// The column that it holds equal to one constant, or NULL, with that.
     pub(super) fn said(&self) -> Option<(&ColumnRef, Constant)> {
         if let ConditionTest::Null {
             operand,
@@ -101,7 +101,10 @@ impl Condition {
         {
             return Some((operand.column()?, Constant::Null));
         }
-        let [left, right] = self.equal()?;
+        let [left, right] = match self.listed() {
+            Some((operand, [only])) => [operand, only],
+            _ => self.equal()?,
+        };
         let constant = right.constant().filter(|one| **one != Constant::Null)?;
         Some((left.column()?, constant.clone()))
     }

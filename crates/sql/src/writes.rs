@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName, SetExpr,
-    Statement, TableFactor, TableObject, TableWithJoins,
+    Assignment, AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName,
+    OnConflictAction, OnInsert, SetExpr, Statement, TableFactor, TableObject, TableWithJoins,
 };
 
 use super::condition::{Condition, conditions};
@@ -42,9 +42,11 @@ pub struct WriteStatement {
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
     pub from_itself: Vec<String>,
-    /// The values that an INSERT of one row or an UPDATE says beside parameters, by column. Without a parameter all are examples.
+    /// The values that an INSERT of all its rows or an UPDATE says beside parameters, by column. Without a parameter all are examples.
     pub values: Vec<(String, Constant)>,
-    /// The columns that an INSERT names: others get their defaults. None where it gives all in their order.
+    /// Those of an INSERT that names no column, in the order of its table's columns.
+    pub in_order: Vec<Option<Constant>>,
+    /// The columns that an INSERT names, or sets where its row is there: others get their defaults. None where it gives all in their order.
     pub inserted: Option<Vec<String>>,
     /// The columns that its WHERE holds equal to something, or to one of a list.
     pub found_by: Vec<String>,
@@ -67,6 +69,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut rows = Some(1);
         let mut numbers = false;
         let mut values = Vec::new();
+        let mut in_order = Vec::new();
         let mut inserted = None;
         let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
@@ -77,8 +80,21 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                         None => Some(1),
                     };
                     numbers = has_expression(&insert.source, is_next_number);
-                    values = inserted_values(insert, &sql);
+                    let by_place = inserted_values(insert, &sql).into_iter();
+                    let by_place = by_place.filter(|_| is_meant);
+                    let upserted = upserted(insert, &sql);
                     inserted = inserted_columns(insert, dbms);
+                    if let Some(columns) = &mut inserted {
+                        let said = columns.iter().cloned().zip(by_place);
+                        let stays = |name: &str| !upserted.iter().any(|(set, _)| set.is(name));
+                        let said = said.filter(|(name, _)| stays(name));
+                        values = said
+                            .filter_map(|(name, value)| Some((name, value?)))
+                            .collect();
+                        columns.extend(upserted.iter().map(|(set, _)| set.text.clone()));
+                    } else if upserted.is_empty() {
+                        in_order = by_place.collect();
+                    }
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
                 _ => return None,
@@ -95,8 +111,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                 from_itself = own.map(|(name, _)| name.text.clone()).collect();
                 let said = set.iter().filter(|_| is_meant);
                 let said = said.filter_map(|(name, value)| {
-                    let value = Operand::of((*value)?, &sql);
-                    Some((name.text.clone(), value.constant()?.clone()))
+                    let value = said_constant(&Operand::of((*value)?, &sql))?;
+                    Some((name.text.clone(), value))
                 });
                 values = said.collect();
                 let set = set.into_iter().map(|(name, _)| name.text).collect();
@@ -139,6 +155,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             columns,
             from_itself,
             values,
+            in_order,
             inserted,
             found_by: held().filter_map(Condition::found_by).map(name).collect(),
             found_values: held().filter(|_| is_of_one).filter_map(said).collect(),
@@ -184,29 +201,41 @@ fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s 
     changed.collect()
 }
 
-/// The values that an INSERT of one row says beside parameters.
-fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<(String, Constant)> {
-    let rows = match insert.source.as_deref().map(|query| &*query.body) {
-        Some(SetExpr::Values(values)) => &*values.rows,
+/// The constants that an INSERT gives to all of its rows, by their places.
+fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<Option<Constant>> {
+    let rows: Vec<Vec<&Expr>> = match insert.source.as_deref().map(|query| &*query.body) {
+        Some(SetExpr::Values(values)) => {
+            let rows = values.rows.iter();
+            rows.map(|row| row.content.iter().collect()).collect()
+        }
+        Some(_) => Vec::new(),
+        None => vec![insert.assignments.iter().map(|one| &one.value).collect()],
+    };
+    let said = |row: &Vec<&Expr>| -> Vec<Option<Constant>> {
+        let values = row.iter().map(|value| Operand::of(value, sql));
+        values.map(|value| said_constant(&value)).collect()
+    };
+    let mut rows = rows.iter().map(said);
+    let first = rows.next().unwrap_or_default();
+    rows.fold(first, |all, row| {
+        let both = all.into_iter().zip(row);
+        both.map(|(one, other)| one.filter(|one| other.as_ref() == Some(one)))
+            .collect()
+    })
+}
+
+/// The columns that an INSERT sets where its row is there already.
+fn upserted<'s>(insert: &'s Insert, sql: &Sql) -> Vec<(Name, Option<&'s Expr>)> {
+    let assignments = match &insert.on {
+        Some(OnInsert::DuplicateKeyUpdate(assignments)) => assignments.as_slice(),
+        Some(OnInsert::OnConflict(conflict)) => match &conflict.action {
+            OnConflictAction::DoUpdate(update) => update.assignments.as_slice(),
+            OnConflictAction::DoNothing => &[],
+        },
         _ => &[],
     };
-    let [row] = rows else {
-        return Vec::new();
-    };
-    let values = row.content.iter().map(|value| Operand::of(value, sql));
-    let values: Vec<Operand> = values.collect();
-    if !has_expression(&row.content, |part| placeholder(part).is_some()) {
-        return Vec::new();
-    }
-    let columns = insert.columns.iter();
-    let columns = columns.map(|name| names(name, Some(sql.dbms())?)?.pop());
-    let said = columns.zip(values).filter_map(|(name, value)| {
-        let OperandValue::Constant(constant) = value.value else {
-            return None;
-        };
-        value.around.is_empty().then_some((name?.text, constant))
-    });
-    said.collect()
+    let assignments = assignments.iter();
+    assignments.flat_map(|one| assigned(one, sql)).collect()
 }
 
 /// The columns that an INSERT names, in `(a, b)` or in `SET a = 1, b = 2`.
@@ -227,16 +256,19 @@ pub fn constant(expression: &str, dbms: Dbms) -> Option<Constant> {
         expression.to_owned(),
         Sql::read(expression, Some(dbms)).ok()?,
     );
-    on_large_stack(move || {
-        let operand = Operand::of(&self::expression(&text, dbms)?, &sql);
-        let mut around = operand.around.iter();
-        let is_bare = around.all(|one| matches!(one, Wrapping::Cast(_)));
-        match operand.value {
-            OperandValue::Constant(constant) if is_bare => Some(constant),
-            _ => None,
+    on_large_stack(move || said_constant(&Operand::of(&self::expression(&text, dbms)?, &sql)))
+        .flatten()
+}
+
+/// The constant that a value is, as it is or in a cast.
+fn said_constant(value: &Operand) -> Option<Constant> {
+    let is_cast = |one: &Wrapping| matches!(one, Wrapping::Cast(_));
+    match &value.value {
+        OperandValue::Constant(constant) if value.around.iter().all(is_cast) => {
+            Some(constant.clone())
         }
-    })
-    .flatten()
+        _ => None,
+    }
 }
 
 /// Whether it is a sum with the greatest value of a column.
@@ -315,10 +347,32 @@ mod tests {
         assert_eq!(inserted("INSERT INTO t (a, b) VALUES ('x', 'y')"), named);
         assert_eq!(inserted("INSERT INTO t SET a = 1, b = :b"), named);
         assert_eq!(inserted("INSERT INTO t VALUES ('x', 'y')"), None);
+        let a = ("a".to_owned(), Constant::Text("x".to_owned()));
+        for (sql, said) in [
+            ("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)", false),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b), ('x'::text, :c)",
+                true,
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET a = 'y'",
+                false,
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET c = 'y'",
+                true,
+            ),
+            ("INSERT INTO t VALUES ('x', :b)", false),
+        ] {
+            let expected: &[(String, Constant)] = if said { std::slice::from_ref(&a) } else { &[] };
+            assert_eq!(values(sql), expected, "{sql}");
+        }
+        let in_order = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().in_order;
         assert_eq!(
-            values("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)"),
-            []
+            in_order("INSERT INTO t VALUES ('x', :b), ('x', 'c')"),
+            [Some(a.1), None]
         );
+        assert_eq!(in_order("INSERT INTO t VALUES ('x')"), []);
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);

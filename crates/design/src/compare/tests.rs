@@ -430,6 +430,32 @@ fn an_update_of_the_key_and_the_condition_counts_the_entry_that_goes() {
 }
 
 #[test]
+fn an_insert_says_the_constants_of_all_its_rows() {
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI2PK: { $value: \"O#{id}\", $when: \"state = 'open'\" } }
+";
+    let counted = [("events", "state = 'open'", 0.01)];
+    for (insert, units) in [
+        ("(id, state) VALUES (:i, 'open')", 2.0),
+        ("VALUES (:i, 'open')", 2.0),
+        ("(id, state) VALUES (:i, 'open'), (:j, 'open')", 4.0),
+        ("(id, state) VALUES (:i, 'open'), (:j, :s)", 2.02),
+        ("(id, state) VALUES (:i, CAST('open' AS text))", 2.0),
+        (
+            "(id, state) VALUES (:i, 'done') ON CONFLICT (id) DO UPDATE SET state = 'open'",
+            1.01,
+        ),
+    ] {
+        let sql = format!("-- a (1/s)\nINSERT INTO events {insert};");
+        let tables = "events 1000: id, state text distinct=4";
+        assert_near(write(&priced_with(tables, mapping, &sql, &counted)), units);
+    }
+}
+
+#[test]
 fn an_update_gives_a_column_of_the_key_a_value() {
     let tables = "jobs 1000: id, worker null distinct=10 present=20, state text distinct=4";
     let of = |key: &str, statement: &str| {
