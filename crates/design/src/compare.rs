@@ -630,8 +630,13 @@ impl<'d> Priced<'d> {
         let lists = chosen.map_or(1, |ask| ask.requests);
         let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);
         // The access pattern is asked again for each value of a list that its own SQL does not have.
-        // What is neither in the key nor in a filter, the application asks of the answer.
-        let asked_for = |ask: &&Ask<'_>| !has_list && (pattern.filter.is_some() || is_chosen(ask));
+        // What is neither in the key nor in a filter, the application asks of the answer. Its own SQL may name parameters otherwise.
+        let own = asks.iter().flat_map(|ask| &ask.equal);
+        let own = own.filter(|equal| asked.gives(equal));
+        let own: Vec<&Path> = own.map(|equal| &equal.path).collect();
+        let is_given = |equal: &Equal| asked.gives(equal) || own.contains(&&equal.path);
+        let is_asked = |ask: &&Ask<'_>| ask.equal.iter().all(is_given);
+        let asked_for = |ask: &&Ask<'_>| !has_list && (pattern.filter.is_some() || is_asked(ask));
         let times = of_statement.iter().filter(asked_for);
         let times = float(times.map(|ask| ask.requests).max().unwrap_or(1));
         let units = (read_units(bytes) * each).max(requests * each);

@@ -807,6 +807,23 @@ access_patterns:
 }
 
 #[test]
+fn a_parameter_may_have_another_name_in_the_access_pattern() {
+    for name in ["a", "x"] {
+        let mapping = format!(
+            "items:
+  PARCEL: {{ from: parcels, key: {{ PK: \"P#{{id}}\", SK: A }} }}
+access_patterns:
+  some: {{ items: [PARCEL], key: {{ PK: \"P#{{{name}}}\" }}, sql: \"SELECT * FROM parcels WHERE id = :{name}\" }}
+"
+        );
+        let list = "-- some (1/s)\nSELECT * FROM parcels WHERE id IN (:a, :b, :c, :d);";
+        let found = priced(COPIED, &mapping, list);
+        let served = found.reads[0].served.as_ref();
+        assert_eq!(served.map(|served| served.requests), Some(4), "{name}");
+    }
+}
+
+#[test]
 fn a_read_that_is_not_served_has_a_reason() {
     let mapping = "items:
   ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
