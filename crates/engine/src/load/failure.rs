@@ -75,7 +75,7 @@ pub enum Failure {
         table: String,
     },
     /// When chunks of a plan have no result.
-    #[error("{missing} of {} have no result", counted(*of, "chunk"))]
+    #[error("no result of {missing} of {}", counted(*of, "chunk"))]
     MissingChunks {
         /// Chunks without a result.
         missing: u64,

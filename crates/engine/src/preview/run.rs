@@ -4,7 +4,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use dynafold_format::whole;
+use dynafold_format::{counted_as, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
@@ -375,7 +375,10 @@ fn claim(
     let shown = match (collisions, outcome) {
         (Some(found), _) if found.keys > 0 => (
             ClaimVerdict::Differs,
-            format!("{} keys are shared by several items", found.keys),
+            format!(
+                "{} by several items",
+                counted_as(found.keys, "key is shared", "keys are shared")
+            ),
         ),
         (Some(_), _) if !left_out.is_empty() => (ClaimVerdict::NotProved, not_compared(left_out)),
         (Some(_), _) => (

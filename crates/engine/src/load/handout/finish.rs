@@ -442,7 +442,7 @@ impl Finish {
     fn place(&self) -> Result<String, FinishError> {
         let mut places = self.done.values().map(|done| &done.place);
         let Some(first) = places.next() else {
-            return Ok("no place".to_owned());
+            return Ok("an unknown place".to_owned());
         };
         if let Some(other) = places.find(|place| *place != first) {
             return Err(FinishError::Places(first.clone(), other.clone()));
