@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::says;
 use crate::support::books::{claimed, hold_loaded};
-use crate::support::cli::{Ran, reported};
+use crate::support::cli::{Ran, dynafold, reported};
 use crate::support::contents::contents;
 use crate::support::sqlite::Database;
 
@@ -403,6 +403,48 @@ async fn the_rows_of_rejected_elements_are_loaded_again() {
         (2, 5)
     );
     case.run("verify", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_rejects_the_rows_that_a_load_rejects() {
+    // A comes first in the mapping, and the row of B has the smaller key; texts are loaded in an order of their own.
+    let script = "CREATE TABLE a (id INTEGER PRIMARY KEY, n INTEGER);
+        CREATE TABLE b (id INTEGER PRIMARY KEY, n INTEGER);
+        CREATE TABLE c (id TEXT PRIMARY KEY, n INTEGER);
+        INSERT INTO a VALUES (2, 7), (3, 8);
+        INSERT INTO b VALUES (1, 7), (4, 8);
+        INSERT INTO c VALUES ('p', 9), ('q', 9), ('r', 9), ('s', 9), ('t', 9), ('u', 9);";
+    let of = |name: &str, table: &str| {
+        format!(
+            "  {name}: {{ from: {table}, key: {{ PK: \"X#{{n}}\", SK: \"-\" }}, columns: [id] }}\n"
+        )
+    };
+    let case = Case::new(script, &[of("A", "a"), of("B", "b"), of("C", "c")].concat()).await;
+    let (mapping, file) = (case.path("t.yaml"), case.path("preview.ndjson"));
+    let (mapping, file) = (mapping.display().to_string(), file.display().to_string());
+    let source = case.source.url();
+    let arguments = [
+        "preview",
+        &mapping,
+        "--all",
+        "--source",
+        &source,
+        "--rejects",
+        &file,
+    ];
+    dynafold(&[&arguments[..], &["--format", "json"]].concat()).exits(3);
+    case.migrate(&["--max-rejects", "99"], 3);
+    let rejected = |name: &str| -> BTreeSet<String> {
+        let text = std::fs::read_to_string(case.path(name)).unwrap();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines
+            .map(|line| format!("{} {} {}", line["item_type"], line["row"], line["message"]))
+            .collect()
+    };
+    assert_eq!(rejected("preview.ndjson"), rejected("t.rejects.ndjson"));
+    assert_eq!(rejected("preview.ndjson").len(), 7);
 }
 
 #[tokio::test(flavor = "multi_thread")]

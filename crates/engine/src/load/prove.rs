@@ -404,6 +404,11 @@ pub(crate) fn locator(index: usize, item_type: &ItemType, row: &[Value], item: &
     place * TYPES + index.min(TYPES - 1)
 }
 
+/// The index of the item type of a located row.
+pub(crate) fn item_type_of(locator: u64) -> usize {
+    usize::try_from(locator % TYPES).unwrap_or(usize::MAX)
+}
+
 fn hashed(text: &str) -> u64 {
     HASHED | (xxh3_64(text.as_bytes()) & (HASHED - 1))
 }

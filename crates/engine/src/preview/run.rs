@@ -4,6 +4,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use dynafold_dynamodb::Item;
 use dynafold_format::{counted_as, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
@@ -17,8 +18,8 @@ use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted
 use crate::load::{
     Cancel, ChunkId, ChunkPlan, EndReason, Failure, FeedEnd, LaneMessage, LineFile, Progress,
     RejectNote, Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields,
-    key_json, names, not_compared, raw, reject_note, rivals, row_json, row_key, shares_key,
-    subject, write_reject_line,
+    item_type_of, key_json, locator, names, not_compared, raw, reject_note, rivals, row_json,
+    row_key, shares_key, subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -50,7 +51,6 @@ struct SurveyRun {
     books: Vec<ItemTypeForecast>,
     tally: SurveyTally,
     proof: Option<Proof>,
-    met: u64,
     notes: Vec<RejectNote>,
     rejects: Option<LineFile>,
     sink: Option<Box<dyn ItemSink>>,
@@ -81,7 +81,6 @@ impl SurveyRun {
             folder: Arc::new(Folder::new(&model, survey.context.clone())),
             tally: SurveyTally::new(&model, &survey.patterns),
             proof: Some(Proof::new(survey.proof.clone())),
-            met: 0,
             notes: Vec::new(),
             rejects: survey.rejects_file.clone().map(LineFile::rejects),
             sink: None,
@@ -214,10 +213,9 @@ impl SurveyRun {
             .tally
             .add(table, folder, index, folded, || row_json(item_type, row));
         if let Some(proof) = &mut self.proof {
-            let locator = locator(self.met, index);
+            let locator = locator(index, item_type, row, &folded.item);
             proof.push(folded.fingerprint, locator)?;
         }
-        self.met += 1;
         if let Some(sink) = &mut self.sink {
             let surveyed = SurveyedItem {
                 item_type,
@@ -407,18 +405,8 @@ fn claim(
 pub(super) const SHARED_KEY_HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
-/// Item types that a locator tells apart.
-const TYPES: u64 = 1 << 16;
-
-/// Where an item came from: when it was met, then its item type.
-fn locator(met: u64, item_type: usize) -> u64 {
-    let item_type = u64::try_from(item_type).unwrap_or(TYPES - 1);
-    met.saturating_mul(TYPES) | item_type.min(TYPES - 1)
-}
-
-fn item_type(locator: u64) -> usize {
-    usize::try_from(locator % TYPES).unwrap_or(usize::MAX)
-}
+/// Rows to be rejected that wait for the one that is loaded, so that it can be named.
+const HELD: usize = 10_000;
 
 /// What the proof found.
 #[derive(Debug)]
@@ -426,11 +414,11 @@ struct FoundCollisions {
     collisions: Collisions,
     /// Items of each type that would be rejected.
     by_type: Vec<u64>,
-    /// The keys to be named: fingerprints and how many items have them, the first met first.
-    wanted: Vec<(u128, u64)>,
+    /// The keys to be named: fingerprints, how many items have them, and the locator of the row that a load takes.
+    wanted: Vec<(u128, u64, u64)>,
 }
 
-/// Ends the proof. Counts everything; `named` keys, the first that were met, are to be named.
+/// Ends the proof. Counts everything; `named` keys, those of the first rows, are to be named.
 fn prove(proof: Proof, types: usize, named: usize) -> Result<FoundCollisions, ProofError> {
     let mut groups = proof.finish()?;
     let mut found = FoundCollisions {
@@ -444,21 +432,23 @@ fn prove(proof: Proof, types: usize, named: usize) -> Result<FoundCollisions, Pr
     let mut first: BinaryHeap<(u64, u128, u64)> = BinaryHeap::new();
     let by_type = &mut found.by_type;
     let mut count = |locator| {
-        if let Some(items) = by_type.get_mut(item_type(locator)) {
+        if let Some(items) = by_type.get_mut(item_type_of(locator)) {
             *items += 1;
         }
     };
     while let Some(group) = groups.next_group(1, &mut count)? {
         found.collisions.keys += 1;
         found.collisions.items += group.count - 1;
-        let met = group.locators.first().copied().unwrap_or(u64::MAX);
-        first.push((met, group.fingerprint, group.count));
+        let loaded = group.locators.first().copied().unwrap_or(u64::MAX);
+        first.push((loaded, group.fingerprint, group.count));
         if first.len() > named {
             first.pop();
         }
     }
     let first = first.into_sorted_vec().into_iter();
-    found.wanted = first.map(|(_, key, items)| (key, items)).collect();
+    found.wanted = first
+        .map(|(loaded, key, items)| (key, items, loaded))
+        .collect();
     Ok(found)
 }
 
@@ -466,25 +456,39 @@ fn prove(proof: Proof, types: usize, named: usize) -> Result<FoundCollisions, Pr
 #[derive(Default)]
 struct CollidingKey {
     key: Option<String>,
+    /// The locator of the row that a load takes.
+    loaded: u64,
+    /// Whether that row was met; then it is the first of the rows.
+    is_met: bool,
     rows: Vec<(usize, RowKey)>,
+    /// Rejects that were met before it.
+    held: Vec<(usize, RowKey, Item)>,
 }
 
 impl SurveyRun {
     /// Reads again. What cannot be found, because the source failed or the caller ended it, stays
-    /// unnamed. Every row but the first of each key goes to the rejects.
+    /// unnamed. Every row but the one that a load takes goes to the rejects.
     async fn name(&mut self, found: &mut FoundCollisions) -> Result<(), EndReason> {
         if found.collisions.keys == 0 {
             return Ok(());
         }
         self.progress.step(RunStep::NamingDuplicates);
         let keys = found.wanted.iter();
-        let mut wanted: HashMap<u128, CollidingKey> = keys
-            .map(|(key, _)| (*key, CollidingKey::default()))
-            .collect();
-        let mut left: u64 = found.wanted.iter().map(|(_, items)| items).sum();
+        let wanted = keys.map(|(key, _, loaded)| {
+            let loaded = *loaded;
+            (
+                *key,
+                CollidingKey {
+                    loaded,
+                    ..CollidingKey::default()
+                },
+            )
+        });
+        let mut wanted: HashMap<u128, CollidingKey> = wanted.collect();
+        let mut left: u64 = found.wanted.iter().map(|(_, items, _)| items).sum();
         let (model, plan) = (&self.model, ChunkPlan::whole(&self.model));
         let rejects = &mut self.rejects;
-        let mut unwritten = None;
+        let (mut held, mut unwritten) = (0, None);
         let walk = RowFeed {
             model,
             folder: self.folder.clone(),
@@ -498,17 +502,30 @@ impl SurveyRun {
             {
                 left = left.saturating_sub(1);
                 let row = row_key(item_type, row);
-                if let (Some(rejects), Some(first)) = (&mut *rejects, wanted.rows.first()) {
-                    let first = model.item_types.get(first.0).map(|item| (item, &first.1));
-                    let reject = shares_key(model, first, SHARED_KEY_HELP, &folded.item);
-                    let reject = Rejected::new(index, row.clone(), reject);
-                    unwritten = write(rejects, model, &reject).err();
+                wanted
+                    .key
+                    .get_or_insert_with(|| key_json(&model.table, &folded.item));
+                let mut rejected = Vec::new();
+                let at = locator(index, item_type, &row, &folded.item);
+                if at == wanted.loaded && !wanted.is_met {
+                    wanted.is_met = true;
+                    wanted.rows.insert(0, (index, row));
+                    wanted.rows.truncate(ROWS);
+                    rejected = std::mem::take(&mut wanted.held);
+                    held -= rejected.len();
+                } else {
+                    if wanted.rows.len() < ROWS {
+                        wanted.rows.push((index, row.clone()));
+                    }
+                    let reject = (index, row, folded.item);
+                    if wanted.is_met || held >= HELD {
+                        rejected.push(reject);
+                    } else if rejects.is_some() {
+                        held += 1;
+                        wanted.held.push(reject);
+                    }
                 }
-                let key = || key_json(&model.table, &folded.item);
-                wanted.key.get_or_insert_with(key);
-                if wanted.rows.len() < ROWS {
-                    wanted.rows.push((index, row));
-                }
+                unwritten = wanted.reject(rejected, rejects.as_mut(), model).err();
             }
             Ok(if left > 0 && unwritten.is_none() {
                 ControlFlow::Continue(())
@@ -518,12 +535,16 @@ impl SurveyRun {
         });
         // What the source does not give stays unnamed.
         let _: Result<FeedEnd, EndReason> = read.await;
+        for wanted in wanted.values_mut() {
+            let held = std::mem::take(&mut wanted.held);
+            unwritten = unwritten.or(wanted.reject(held, self.rejects.as_mut(), model).err());
+        }
         if let Some(unwritten) = unwritten {
             return Err(unwritten.into());
         }
         let keys = found.wanted.iter();
         let named =
-            keys.filter_map(|(key, items)| Some(wanted.remove(key)?.collision(model, *items)));
+            keys.filter_map(|(key, items, _)| Some(wanted.remove(key)?.collision(model, *items)));
         found.collisions.named = named.collect();
         if self.cancel.is_cancelled() {
             return Err(EndReason::Cancelled);
@@ -533,6 +554,23 @@ impl SurveyRun {
 }
 
 impl CollidingKey {
+    /// Writes rows as rejects, where there is a file for them. They name the row that a load takes, if it was met.
+    fn reject(
+        &self,
+        rows: Vec<(usize, RowKey, Item)>,
+        file: Option<&mut LineFile>,
+        model: &Model,
+    ) -> Result<(), Failure> {
+        let Some(file) = file else { return Ok(()) };
+        let loaded = self.rows.first().filter(|_| self.is_met);
+        let loaded = loaded.and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
+        for (index, row, item) in rows {
+            let reject = shares_key(model, loaded, SHARED_KEY_HELP, &item);
+            write(file, model, &Rejected::new(index, row, reject))?;
+        }
+        Ok(())
+    }
+
     fn collision(self, model: &Model, items: u64) -> Collision {
         let rows = self.rows.iter().filter_map(|(index, row)| {
             let item_type = model.item_types.get(*index)?;
