@@ -572,10 +572,7 @@ impl<'d> Priced<'d> {
             .as_deref()
             .is_some_and(|sql| sql.contains(" IN ("));
         let has_list = has_values || asks.iter().any(|ask| ask.requests > 1);
-        let is_chosen = |ask: &&Ask<'_>| {
-            let mut equal = ask.equal.iter();
-            equal.all(|equal| asked.gives(equal))
-        };
+        let is_chosen = |ask: &&Ask<'_>| asked.gives_all(ask, &[]);
         let chosen = asks.iter().filter(|_| has_list).find(is_chosen);
         let chosen = chosen.or(asks.first());
         let found = chosen.map(|ask| match kept {
@@ -630,13 +627,9 @@ impl<'d> Priced<'d> {
         let lists = chosen.map_or(1, |ask| ask.requests);
         let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);
         // The access pattern is asked again for each value of a list that its own SQL does not have.
-        // What is neither in the key nor in a filter, the application asks of the answer. Its own SQL may name parameters otherwise.
-        let own = asks.iter().flat_map(|ask| &ask.equal);
-        let own = own.filter(|equal| asked.gives(equal));
-        let own: Vec<&Path> = own.map(|equal| &equal.path).collect();
-        let is_given = |equal: &Equal| asked.gives(equal) || own.contains(&&equal.path);
-        let is_asked = |ask: &&Ask<'_>| ask.equal.iter().all(is_given);
-        let asked_for = |ask: &&Ask<'_>| !has_list && (pattern.filter.is_some() || is_asked(ask));
+        // What is neither in the key nor in a filter, the application asks of the answer.
+        let is_asked = |ask: &&Ask<'_>| pattern.filter.is_some() || asked.gives_all(ask, &asks);
+        let asked_for = |ask: &&Ask<'_>| !has_list && is_asked(ask);
         let times = of_statement.iter().filter(asked_for);
         let times = float(times.map(|ask| ask.requests).max().unwrap_or(1));
         let units = (read_units(bytes) * each).max(requests * each);
@@ -1220,6 +1213,15 @@ impl AskedKey<'_> {
             Asked::Parameter(name) => self.parameters.contains(&**name),
             Asked::Constant(_) => !self.filters(&equal.path),
         }
+    }
+
+    /// Whether it says all that a read holds equal. `own`: the reads of the access pattern's SQL, which may name parameters otherwise.
+    fn gives_all(&self, ask: &Ask<'_>, own: &[Ask<'_>]) -> bool {
+        let own = || own.iter().flat_map(|ask| &ask.equal);
+        let is_given = |equal: &Equal| {
+            self.gives(equal) || own().any(|own| self.gives(own) && own.path == equal.path)
+        };
+        ask.equal.iter().all(is_given)
     }
 
     /// Whether it has a bound of a read's range.

@@ -68,9 +68,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut from_itself = Vec::new();
         let mut rows = Some(1);
         let mut numbers = false;
-        let mut values = Vec::new();
-        let mut in_order = Vec::new();
-        let mut inserted = None;
+        let mut inserts = InsertedColumns::default();
         let (kind, table, columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
                 TableObject::TableName(name) => {
@@ -80,21 +78,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                         None => Some(1),
                     };
                     numbers = has_expression(&insert.source, is_next_number);
-                    let by_place = inserted_values(insert, &sql).into_iter();
-                    let by_place = by_place.filter(|_| is_meant);
-                    let upserted = upserted(insert, &sql);
-                    inserted = inserted_columns(insert, dbms);
-                    if let Some(columns) = &mut inserted {
-                        let said = columns.iter().cloned().zip(by_place);
-                        let stays = |name: &str| !upserted.iter().any(|(set, _)| set.is(name));
-                        let said = said.filter(|(name, _)| stays(name));
-                        values = said
-                            .filter_map(|(name, value)| Some((name, value?)))
-                            .collect();
-                        columns.extend(upserted.iter().map(|(set, _)| set.text.clone()));
-                    } else if upserted.is_empty() {
-                        in_order = by_place.collect();
-                    }
+                    inserts = InsertedColumns::of(insert, is_meant, &sql);
                     (WriteKind::Insert, name, Vec::new(), None)
                 }
                 _ => return None,
@@ -114,7 +98,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                     let value = said_constant(&Operand::of((*value)?, &sql))?;
                     Some((name.text.clone(), value))
                 });
-                values = said.collect();
+                inserts.values = said.collect();
                 let set = set.into_iter().map(|(name, _)| name.text).collect();
                 let table = named(&update.table)?;
                 (WriteKind::Update, table, set, update.selection.as_ref())
@@ -154,9 +138,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             numbers,
             columns,
             from_itself,
-            values,
-            in_order,
-            inserted,
+            values: inserts.values,
+            in_order: inserts.in_order,
+            inserted: inserts.named,
             found_by: held().filter_map(Condition::found_by).map(name).collect(),
             found_values: held().filter(|_| is_of_one).filter_map(said).collect(),
             listed: held().filter_map(listed).collect(),
@@ -201,6 +185,38 @@ fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s 
     changed.collect()
 }
 
+/// What an INSERT says of its columns, as [`WriteStatement`] has it.
+#[derive(Default)]
+struct InsertedColumns {
+    named: Option<Vec<String>>,
+    values: Vec<(String, Constant)>,
+    in_order: Vec<Option<Constant>>,
+}
+
+impl InsertedColumns {
+    /// `is_meant`: whether its constants are no examples.
+    fn of(insert: &Insert, is_meant: bool, sql: &Sql) -> Self {
+        let by_place = inserted_values(insert, sql).into_iter();
+        let by_place = by_place.filter(|_| is_meant);
+        let upserted = upserted(insert, sql);
+        let mut found = Self {
+            named: inserted_columns(insert, sql.dbms()),
+            ..Self::default()
+        };
+        if let Some(columns) = &mut found.named {
+            let said = columns.iter().cloned().zip(by_place);
+            let stays = |name: &str| !upserted.iter().any(|(set, _)| set.is(name));
+            let said = said.filter(|(name, _)| stays(name));
+            let said = said.filter_map(|(name, value)| Some((name, value?)));
+            found.values = said.collect();
+            columns.extend(upserted.iter().map(|(set, _)| set.text.clone()));
+        } else if upserted.is_empty() {
+            found.in_order = by_place.collect();
+        }
+        found
+    }
+}
+
 /// The constants that an INSERT gives to all of its rows, by their places.
 fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<Option<Constant>> {
     let rows: Vec<Vec<&Expr>> = match insert.source.as_deref().map(|query| &*query.body) {
@@ -239,13 +255,13 @@ fn upserted<'s>(insert: &'s Insert, sql: &Sql) -> Vec<(Name, Option<&'s Expr>)> 
 }
 
 /// The columns that an INSERT names, in `(a, b)` or in `SET a = 1, b = 2`.
-fn inserted_columns(insert: &Insert, dbms: Dbms) -> Option<Vec<String>> {
+fn inserted_columns(insert: &Insert, dbms: Option<Dbms>) -> Option<Vec<String>> {
     let set = insert.assignments.iter().map(|one| match &one.target {
         AssignmentTarget::ColumnName(name) => Some(name),
         AssignmentTarget::Tuple(_) => None,
     });
     let columns = insert.columns.iter().map(Some).chain(set);
-    let named = columns.map(|name| Some(names(name?, Some(dbms))?.pop()?.text));
+    let named = columns.map(|name| Some(names(name?, dbms)?.pop()?.text));
     let named: Vec<String> = named.collect::<Option<_>>()?;
     (!named.is_empty()).then_some(named)
 }
