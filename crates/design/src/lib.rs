@@ -1017,7 +1017,9 @@ fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues 
     let (before, mut after) = (own(&write.found_values), own(&write.values));
     match write.kind {
         WriteKind::Insert => {
-            let is_given = |column: &&Column| dbms != Dbms::Sqlite || column.generated.is_none();
+            let is_given = |column: &&Column| {
+                !column.invisible && (dbms != Dbms::Sqlite || column.generated.is_none())
+            };
             let columns = table.columns.iter().filter(is_given);
             let said = columns.zip(&write.in_order);
             after.extend(

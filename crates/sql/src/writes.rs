@@ -42,7 +42,8 @@ pub struct WriteStatement {
     pub columns: Vec<String>,
     /// Those that it computes from what they were: `n = n + 1`.
     pub from_itself: Vec<String>,
-    /// The values that an INSERT of all its rows or an UPDATE says beside parameters, by column. Without a parameter all are examples.
+    /// The constants, by column, that an UPDATE sets, or that an INSERT gives to all of its rows. None where the statement has no
+    /// parameter: then its constants are examples.
     pub values: Vec<(String, Constant)>,
     /// Those of an INSERT that names no column, in the order of its table's columns.
     pub in_order: Vec<Option<Constant>>,
@@ -205,10 +206,14 @@ impl InsertedColumns {
         };
         if let Some(columns) = &mut found.named {
             let said = columns.iter().cloned().zip(by_place);
-            let stays = |name: &str| !upserted.iter().any(|(set, _)| set.is(name));
-            let said = said.filter(|(name, _)| stays(name));
+            let stays = |(name, value): &(String, Constant)| {
+                let mut set = upserted.iter().filter(|(set, _)| set.is(name));
+                set.all(|(_, given)| {
+                    given.is_some_and(|given| gives_same(&Operand::of(given, sql), name, value))
+                })
+            };
             let said = said.filter_map(|(name, value)| Some((name, value?)));
-            found.values = said.collect();
+            found.values = said.filter(stays).collect();
             columns.extend(upserted.iter().map(|(set, _)| set.text.clone()));
         } else if upserted.is_empty() {
             found.in_order = by_place.collect();
@@ -238,6 +243,20 @@ fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<Option<Constant>> {
         both.map(|(one, other)| one.filter(|one| other.as_ref() == Some(one)))
             .collect()
     })
+}
+
+/// Whether an upsert gives a column of a row that is there the value that a new row gets.
+fn gives_same(given: &Operand, name: &str, value: &Constant) -> bool {
+    match (&given.value, given.around.as_slice()) {
+        (OperandValue::Column(column), []) => {
+            let is_new = |owner: &Name| owner.is("excluded");
+            column.name.is(name) && column.owner.as_ref().is_some_and(is_new)
+        }
+        (OperandValue::Column(column), [Wrapping::Function(function)]) => {
+            function == "values" && column.name.is(name)
+        }
+        _ => said_constant(given).as_ref() == Some(value),
+    }
 }
 
 /// The columns that an INSERT sets where its row is there already.
@@ -349,46 +368,6 @@ mod tests {
         let of_list = write_statement(of_list, Dbms::Mysql).unwrap();
         assert_eq!(of_list.found_by, ["a", "b"]);
         assert_eq!(of_list.listed, [("b".to_owned(), 2)]);
-        let values = |sql: &str| write_statement(sql, Dbms::Postgres).unwrap().values;
-        assert_eq!(
-            values("INSERT INTO t (a, b, c, d) VALUES ('x', $1, NULL, lower('Y'))"),
-            [
-                ("a".to_owned(), Constant::Text("x".to_owned())),
-                ("c".to_owned(), Constant::Null)
-            ]
-        );
-        assert_eq!(values("INSERT INTO t (a) VALUES ('x')"), []);
-        let inserted = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().inserted;
-        let named = Some(vec!["a".to_owned(), "b".to_owned()]);
-        assert_eq!(inserted("INSERT INTO t (a, b) VALUES ('x', 'y')"), named);
-        assert_eq!(inserted("INSERT INTO t SET a = 1, b = :b"), named);
-        assert_eq!(inserted("INSERT INTO t VALUES ('x', 'y')"), None);
-        let a = ("a".to_owned(), Constant::Text("x".to_owned()));
-        for (sql, said) in [
-            ("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)", false),
-            (
-                "INSERT INTO t (a, b) VALUES ('x', :b), ('x'::text, :c)",
-                true,
-            ),
-            (
-                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET a = 'y'",
-                false,
-            ),
-            (
-                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET c = 'y'",
-                true,
-            ),
-            ("INSERT INTO t VALUES ('x', :b)", false),
-        ] {
-            let expected: &[(String, Constant)] = if said { std::slice::from_ref(&a) } else { &[] };
-            assert_eq!(values(sql), expected, "{sql}");
-        }
-        let in_order = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().in_order;
-        assert_eq!(
-            in_order("INSERT INTO t VALUES ('x', :b), ('x', 'c')"),
-            [Some(a.1), None]
-        );
-        assert_eq!(in_order("INSERT INTO t VALUES ('x')"), []);
         let counts = "UPDATE t SET a = a + 1, b = coalesce(t.b, 0) + :n, c = d + 1 WHERE id = 2";
         let counts = write_statement(counts, Dbms::Postgres).unwrap();
         assert_eq!(counts.from_itself, ["a", "b"]);
@@ -420,6 +399,61 @@ mod tests {
         for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
             assert!(below(condition).is_empty(), "{condition}");
         }
+    }
+
+    #[test]
+    fn an_insert_says_the_constants_of_its_rows() {
+        let values = |sql: &str| write_statement(sql, Dbms::Postgres).unwrap().values;
+        assert_eq!(
+            values("INSERT INTO t (a, b, c, d) VALUES ('x', $1, NULL, lower('Y'))"),
+            [
+                ("a".to_owned(), Constant::Text("x".to_owned())),
+                ("c".to_owned(), Constant::Null)
+            ]
+        );
+        assert_eq!(values("INSERT INTO t (a) VALUES ('x')"), []);
+        let inserted = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().inserted;
+        let named = Some(vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!(inserted("INSERT INTO t (a, b) VALUES ('x', 'y')"), named);
+        assert_eq!(inserted("INSERT INTO t SET a = 1, b = :b"), named);
+        assert_eq!(inserted("INSERT INTO t VALUES ('x', 'y')"), None);
+        let a = ("a".to_owned(), Constant::Text("x".to_owned()));
+        for (sql, said) in [
+            ("INSERT INTO t (a, b) VALUES ('x', :b), ('y', :c)", false),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b), ('x'::text, :c)",
+                true,
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET a = 'y'",
+                false,
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET c = 'y'",
+                true,
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET a = excluded.a",
+                true,
+            ),
+            (
+                "INSERT INTO t (a, b) VALUES ('x', :b) ON CONFLICT (b) DO UPDATE SET a = excluded.b",
+                false,
+            ),
+            ("INSERT INTO t VALUES ('x', :b)", false),
+        ] {
+            let expected: &[(String, Constant)] = if said { std::slice::from_ref(&a) } else { &[] };
+            assert_eq!(values(sql), expected, "{sql}");
+        }
+        let values = "INSERT INTO t (a, b) VALUES ('x', :b) ON DUPLICATE KEY UPDATE a = VALUES(a)";
+        let values = write_statement(values, Dbms::Mysql).unwrap().values;
+        assert_eq!(values, std::slice::from_ref(&a));
+        let in_order = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().in_order;
+        assert_eq!(
+            in_order("INSERT INTO t VALUES ('x', :b), ('x', 'c')"),
+            [Some(a.1), None]
+        );
+        assert_eq!(in_order("INSERT INTO t VALUES ('x')"), []);
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl KeysReport {
         });
         let unknown = (!self.not_compared.is_empty()).then(|| {
             format!(
-                "{}, and `check` does not prove that they differ from those of this load: an item with the same key is, or would be, replaced",
+                "{}, and `check` does not prove of all of them that they differ from those of this load: an item with the same key is, or would be, replaced",
                 not_compared(&self.not_compared)
             )
         });

@@ -4,7 +4,6 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use dynafold_dynamodb::Item;
 use dynafold_format::{counted_as, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
@@ -405,8 +404,8 @@ fn claim(
 pub(super) const SHARED_KEY_HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
-/// Rows to be rejected that wait for the one that is loaded, so that it can be named.
-const HELD: usize = 10_000;
+/// Bytes of items to be rejected that wait for the row that is loaded, so that it can be named.
+const HELD: usize = 32 << 20;
 
 /// What the proof found.
 #[derive(Debug)]
@@ -462,7 +461,7 @@ struct CollidingKey {
     is_met: bool,
     rows: Vec<(usize, RowKey)>,
     /// Rejects that were met before it.
-    held: Vec<(usize, RowKey, Item)>,
+    held: Vec<(usize, RowKey, Folded)>,
 }
 
 impl SurveyRun {
@@ -512,16 +511,20 @@ impl SurveyRun {
                     wanted.rows.insert(0, (index, row));
                     wanted.rows.truncate(ROWS);
                     rejected = std::mem::take(&mut wanted.held);
-                    held -= rejected.len();
+                    held -= rejected
+                        .iter()
+                        .map(|(.., folded)| folded.size)
+                        .sum::<usize>();
                 } else {
                     if wanted.rows.len() < ROWS {
                         wanted.rows.push((index, row.clone()));
                     }
-                    let reject = (index, row, folded.item);
+                    let size = folded.size;
+                    let reject = (index, row, folded);
                     if wanted.is_met || held >= HELD {
                         rejected.push(reject);
                     } else if rejects.is_some() {
-                        held += 1;
+                        held += size;
                         wanted.held.push(reject);
                     }
                 }
@@ -557,15 +560,15 @@ impl CollidingKey {
     /// Writes rows as rejects, where there is a file for them. They name the row that a load takes, if it was met.
     fn reject(
         &self,
-        rows: Vec<(usize, RowKey, Item)>,
+        rows: Vec<(usize, RowKey, Folded)>,
         file: Option<&mut LineFile>,
         model: &Model,
     ) -> Result<(), Failure> {
         let Some(file) = file else { return Ok(()) };
         let loaded = self.rows.first().filter(|_| self.is_met);
         let loaded = loaded.and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
-        for (index, row, item) in rows {
-            let reject = shares_key(model, loaded, SHARED_KEY_HELP, &item);
+        for (index, row, folded) in rows {
+            let reject = shares_key(model, loaded, SHARED_KEY_HELP, &folded.item);
             write(file, model, &Rejected::new(index, row, reject))?;
         }
         Ok(())
