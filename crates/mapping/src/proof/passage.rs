@@ -140,7 +140,11 @@ impl Domain {
         if !self.nullable && !self.unfit {
             return self;
         }
-        let kind = self.kind;
+        // A default is perhaps no UUID: `pseudonym` treats it as other text.
+        let kind = match self.kind {
+            ValueKind::Uuid => ValueKind::Text,
+            kind => kind,
+        };
         let length = canonical(value).map_or(0, str::len);
         let bytes = self.bytes.map(|bytes| bytes.max(length));
         let mut domain = self.losing("`default` replaces NULL by what may also be a value");

@@ -16,9 +16,10 @@ fn catalog(dbms: Dbms) -> Catalog {
         ("body", DataType::Text { max_chars: None }),
         ("second", zoned(0, false)),
         ("instant", zoned(6, true)),
+        ("token", DataType::Uuid),
     ];
     let columns = columns.map(|(name, data_type)| Column {
-        nullable: false,
+        nullable: name == "token",
         ..Column::new(name.to_owned(), String::new(), data_type)
     });
     let mut tables = catalog.tables.iter_mut();
@@ -70,6 +71,24 @@ fn holds(dbms: Dbms, settings: &str, templates: &str, own: &[&str], others: &[&s
         let key = key(text);
         let key: Vec<&Attribute> = key.iter().collect();
         assert!(!KeyTexts::own(&texts, &key), "{templates}: {text}");
+    }
+}
+
+#[test]
+fn a_default_beside_uuids_has_a_pseudonym_of_its_own_form() {
+    let texts = texts(
+        Dbms::Postgres,
+        "",
+        "T#{token | default(none) | pseudonym}",
+        "T",
+    );
+    for text in [
+        "T#0a000000-0000-4000-8000-00000000000b T",
+        "T#jqbkj47fl42pax5ya5scfzkjii T",
+    ] {
+        let key = key(text);
+        let key: Vec<&Attribute> = key.iter().collect();
+        assert!(KeyTexts::may_own(&texts, &key), "{text}");
     }
 }
 
