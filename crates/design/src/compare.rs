@@ -809,8 +809,8 @@ impl<'d> Priced<'d> {
                         let times = entries_changed(met, stays, taken_out);
                         (times, Some(if is < was { before } else { after }))
                     } else if row.columns.is_empty() || is_inside() {
-                        // Of an update whose columns are not known, the item itself is written.
-                        (1.0, None)
+                        // Of an update whose columns are not known, the item itself is written. The row stays in its item type.
+                        (was, None)
                     } else {
                         return None;
                     }

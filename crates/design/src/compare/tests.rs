@@ -865,6 +865,31 @@ access_patterns:
 }
 
 #[test]
+fn an_update_writes_one_item_of_types_that_share_the_rows() {
+    let mapping = "items:
+  IN: { from: parcels, key: { PK: \"P#{id}\", SK: A }, where: \"status = 'in'\" }
+  OTHER: { from: parcels, key: { PK: \"P#{id}\", SK: B }, where: \"status <> 'in'\" }
+";
+    for (statement, units) in [
+        ("UPDATE parcels SET zone_id = :z WHERE id = :id", 1.0),
+        (
+            "UPDATE parcels SET zone_id = :z WHERE id = :id AND status = 'in'",
+            1.0,
+        ),
+        ("INSERT INTO parcels (id, status) VALUES (:id, :s)", 1.0),
+        ("DELETE FROM parcels WHERE id = :id", 1.0),
+    ] {
+        let sql = format!("-- write (1/s)\n{statement};");
+        assert_near(write(&priced(PARCELS, mapping, &sql)), units);
+    }
+    // Of the counted share.
+    let (only, _) = mapping.split_once("  OTHER").unwrap();
+    let counted = [("parcels", "status = 'in'", 0.01)];
+    let sql = "-- write (1/s)\nUPDATE parcels SET zone_id = :z WHERE id = :id;";
+    assert_near(write(&priced_with(PARCELS, only, sql, &counted)), 0.01);
+}
+
+#[test]
 fn an_item_is_written_once_for_a_copy_and_a_condition() {
     let item = "    join: { z: zone_id }
     attributes: { zone: \"{z.name}\", GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
