@@ -15,10 +15,10 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, table, write_statement,
+    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table, write_statement,
 };
 use serde::Serialize;
 
@@ -750,9 +750,12 @@ impl<'d> Priced<'d> {
                     table: child,
                     kind: WriteKind::Update,
                     columns: &key.columns,
-                    said: &SaidValues::default(),
+                    said: &unset(key, child, self.facts.catalog.dbms),
                 };
-                self.own(&row) + self.copies(&row)
+                // Rows without a parent stay as they are.
+                let columns = key.columns.iter().filter_map(|name| child.column(name));
+                let present = columns.map(|column| self.facts.present(child, column));
+                present.fold(1.0, f64::min) * (self.own(&row) + self.copies(&row))
             });
             rows(child) / rows(table) * updates.sum::<f64>()
         });
@@ -1245,6 +1248,27 @@ fn is_changed(key: &ForeignKey) -> bool {
         action,
         ReferentialAction::SetNull | ReferentialAction::SetDefault
     )
+}
+
+/// What a child's row has before and after the database changes a foreign key's columns.
+fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
+    let value = |column: &String| {
+        let column = child.column(column);
+        let default = column.and_then(|column| column.default.as_deref());
+        match default.filter(|_| key.on_delete == ReferentialAction::SetDefault) {
+            Some(default) => constant(default, dbms).unwrap_or(Constant::Other),
+            None => Constant::Null,
+        }
+    };
+    let columns = || key.columns.iter();
+    SaidValues {
+        before: columns()
+            .map(|column| (column.clone(), Constant::Other))
+            .collect(),
+        after: columns()
+            .map(|column| (column.clone(), value(column)))
+            .collect(),
+    }
 }
 
 /// Whether a value is a column of the scan's own table.

@@ -905,6 +905,42 @@ fn a_reference_that_a_delete_sets_to_null_is_written() {
 }
 
 #[test]
+fn a_child_loses_its_reference_once() {
+    let of = |reference: &str, pet: &str| {
+        let tables = format!(
+            "owners 100: id\n    pets 1000: id, owner_id @owners set_null null {reference}, name text"
+        );
+        let mapping = format!(
+            "items:
+  OWNER: {{ from: owners, key: {{ PK: \"O#{{id}}\", SK: A }} }}
+  PET: {{ from: pets, {pet} }}
+"
+        );
+        let sql = "-- leave (1/s)\nDELETE FROM owners WHERE id = :id;";
+        write(&priced(&tables, &mapping, sql))
+    };
+    // Besides the owner its ten pets, or two, of which each has an owner.
+    let (ten, two) = ("distinct=100", "distinct=100 present=200");
+    let item = "key: { PK: \"P#{id}\", SK: A }";
+    assert_near(of(ten, item), 1.0 + 10.0);
+    assert_near(of(two, item), 1.0 + 2.0);
+    assert_near(of(ten, &format!("{item}, columns: [name]")), 1.0);
+    // The entry goes.
+    let entry = format!("{item}, attributes: {{ GSI2PK: \"O#{{owner_id}}\" }}");
+    assert_near(of(ten, &entry), 1.0 + 10.0 * 2.0);
+    assert_near(of(two, &entry), 1.0 + 2.0 * 2.0);
+    // An entry or an item with another key is deleted and put anew.
+    let none = "O#{owner_id | string | default(NONE)}";
+    let kept = format!("{item}, attributes: {{ GSI2PK: \"{none}\" }}");
+    assert_near(of(two, &kept), 1.0 + 2.0 * 3.0);
+    let moved = format!("key: {{ PK: \"{none}\", SK: \"P#{{id}}\" }}");
+    assert_near(of(two, &moved), 1.0 + 2.0 * 2.0);
+    // The item goes.
+    let only = format!("{item}, where: \"owner_id IS NOT NULL\"");
+    assert_near(of(two, &only), 1.0 + 2.0);
+}
+
+#[test]
 fn a_copy_in_the_same_table_is_written_besides_the_row() {
     let item = "    join: { b: before_id }\n    attributes: { before: \"{b.state}\" }";
     let of = |item: &str| units_of(item, "UPDATE parcels SET state = :s WHERE id = :id");
