@@ -18,12 +18,14 @@ use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table, write_statement,
+    Constant, Lists, ReadTable, SqlQuery, UnreadableSql, WriteKind, WriteStatement, constant,
+    parametrized, table, write_statement,
 };
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
+use crate::counted::without_prefix;
 use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::Path;
@@ -46,6 +48,8 @@ pub struct PricedMapping {
     pub reads: Vec<PricedRead>,
     /// The statements of the workload that write, by name.
     pub writes: Vec<PricedWrite>,
+    /// The statements of the workload that are neither: their costs are not known.
+    pub not_priced: Vec<NotPriced>,
     /// Global indexes.
     pub indexes: u64,
     /// US dollars a month for reads.
@@ -85,6 +89,15 @@ pub struct PricedWrite {
     /// US dollars a month of that for copies in items of other tables.
     #[serde(skip)]
     pub(crate) usd_copies: f64,
+}
+
+/// A statement that is not priced.
+#[derive(Debug, Clone, Serialize)]
+pub struct NotPriced {
+    /// The statement's name.
+    pub name: String,
+    /// Why it is not priced.
+    pub why: String,
 }
 
 /// How an access pattern serves a read.
@@ -138,14 +151,25 @@ pub fn price<S: Borrow<Statement>>(
     let mut catalog = catalog.clone();
     add_references(&mut catalog, statements, observed);
     let catalog = &catalog;
-    let (mut asked, mut written) = (Vec::new(), Vec::new());
+    let (mut asked, mut written, mut not_priced) = (Vec::new(), Vec::new(), Vec::new());
     for statement in statements {
         let statement: &Statement = statement.borrow();
-        match write_statement(&statement.sql, catalog.dbms) {
-            Some(write) => written.extend(Written::of(statement, write, catalog)),
-            None => asked.push(statement),
-        }
+        let why = if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
+            let write = Written::of(statement, write, catalog);
+            write.map(|write| written.push(write)).err()
+        } else {
+            let why = not_read(&statement.sql, catalog.dbms);
+            if why.is_none() {
+                asked.push(statement);
+            }
+            why
+        };
+        not_priced.extend(why.map(|why| NotPriced {
+            name: statement.name.clone(),
+            why,
+        }));
     }
+    not_priced.sort_by(|a, b| a.name.cmp(&b.name));
     written.sort_by(|a, b| a.name.cmp(b.name));
     let priced = Priced::new(Facts { catalog, observed }, model, &written);
     let writes = written.iter().map(|one| priced.write(one, prices));
@@ -192,12 +216,48 @@ pub fn price<S: Borrow<Statement>>(
         mapping: name.to_owned(),
         reads,
         writes,
+        not_priced,
         indexes: whole(model.table.indexes.len()),
         usd_reads,
         usd_writes,
         usd_storage,
         usd_month: usd_reads + usd_writes + usd_storage,
     }
+}
+
+/// Reads a query, also one with parameters as drivers write them: `$1`, `?`.
+fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
+    match SqlQuery::read(sql, Some(dbms)) {
+        Err(UnreadableSql::Parameter(_)) => {
+            let named = parametrized(sql, dbms, Lists::Kept)?;
+            SqlQuery::read(&named.sql, Some(dbms))
+        }
+        read => read,
+    }
+}
+
+/// Why a statement that is not read as a write is no read either; `None` of a read, also of one that is not understood.
+fn not_read(sql: &str, dbms: Dbms) -> Option<String> {
+    let error = query(sql, dbms).err()?;
+    let sql = without_prefix(sql);
+    let mut words = sql.split(|sign: char| !sign.is_alphabetic());
+    let first = words.find(|word| !word.is_empty());
+    let first = first.unwrap_or_default().to_lowercase();
+    let is_no_read = match &error {
+        UnreadableSql::Writes(_) => true,
+        // It may be the WITH of a write.
+        UnreadableSql::Syntax(_) if first == "with" => {
+            let mut verbs = ["insert", "update", "delete", "merge"].iter();
+            verbs.any(|verb| has_word(sql, verb))
+        }
+        _ => !["select", "with", "values", "table"].contains(&&*first),
+    };
+    is_no_read.then(|| match error {
+        UnreadableSql::NoQuery => {
+            "it is neither a query nor an INSERT, UPDATE or DELETE of one table".to_owned()
+        }
+        error => format!("its SQL {error}"),
+    })
 }
 
 struct Priced<'d> {
@@ -221,10 +281,17 @@ struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// `None` if the schema does not have its table.
-    fn of(statement: &'w Statement, write: WriteStatement, catalog: &'w Catalog) -> Option<Self> {
-        let table = table(catalog, write.schema.as_ref(), &write.table)?;
-        Some(Self {
+    /// Fails if the schema does not have its table.
+    fn of(
+        statement: &'w Statement,
+        write: WriteStatement,
+        catalog: &'w Catalog,
+    ) -> Result<Self, String> {
+        let table = table(catalog, write.schema.as_ref(), &write.table).ok_or_else(|| {
+            let name = &write.table.text;
+            format!("it writes {name}, which the schema does not have")
+        })?;
+        Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),
             table,

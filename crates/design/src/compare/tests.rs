@@ -865,6 +865,57 @@ access_patterns:
 }
 
 #[test]
+fn a_write_that_is_not_read_is_no_read() {
+    let mapping = "items:
+  ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
+access_patterns:
+  zone: { items: [ZONE], key: { PK: \"Z#{z}\" }, sql: \"SELECT id, name FROM zones WHERE id = :z\" }
+";
+    let found = |sql: &str| priced(COPIED, mapping, &format!("-- zone (1/s)\n{sql};"));
+    let neither = "it is neither a query nor an INSERT, UPDATE or DELETE of one table";
+    for (write, reason) in [
+        ("UPDATE zones SET WHERE id = :z", "its SQL cannot be read: "),
+        (
+            "WITH x AS (SELECT 1) UPDATE zones SET WHERE id = :z",
+            "its SQL cannot be read: ",
+        ),
+        (
+            "MERGE INTO zones z USING regions r ON r.id = z.region_id WHEN MATCHED THEN DELETE",
+            neither,
+        ),
+        ("TRUNCATE TABLE zones", neither),
+        (
+            "WITH x AS (DELETE FROM zones WHERE id = $1 RETURNING id) SELECT id FROM x",
+            "its SQL would write: it has DELETE",
+        ),
+        (
+            "DELETE FROM elsewhere WHERE id = :z",
+            "it writes elsewhere, which the schema does not have",
+        ),
+    ] {
+        let found = found(write);
+        assert!(
+            found.reads.is_empty() && found.writes.is_empty(),
+            "{write}: {found:?}"
+        );
+        let not_priced = &found.not_priced[0];
+        assert_eq!(not_priced.name, "zone");
+        assert!(not_priced.why.starts_with(reason), "{}", not_priced.why);
+    }
+    // A read that cannot be read is one.
+    for read in [
+        "SELECT id FROM zones WHERE",
+        "SELECT id FROM zones FOR UPDATE",
+    ] {
+        let found = found(read);
+        assert!(
+            found.not_priced.is_empty() && found.reads.len() == 1,
+            "{read}"
+        );
+    }
+}
+
+#[test]
 fn an_update_writes_one_item_of_types_that_share_the_rows() {
     let mapping = "items:
   IN: { from: parcels, key: { PK: \"P#{id}\", SK: A }, where: \"status = 'in'\" }
