@@ -15,7 +15,9 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
+use dynafold_relational::catalog::{
+    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableName,
+};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
     Constant, Lists, ReadTable, SqlQuery, UnreadableSql, WriteKind, WriteStatement, constant,
@@ -552,7 +554,7 @@ impl<'d> Priced<'d> {
     fn asks_other_tables(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
         let catalog = self.facts.catalog;
         let tables = |sql: &str| {
-            let query = SqlQuery::read(sql, Some(catalog.dbms)).ok()?;
+            let query = query(sql, catalog.dbms).ok()?;
             let select = query.select()?;
             let all = (0..select.relations.len()).map(|at| select.table(at, catalog));
             let all: Option<Vec<&Table>> = all.collect();
@@ -565,17 +567,61 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children, or does not select a column of
-    /// a parent.
+    /// A table that a statement reads and the SQL of an access pattern does not: one of a query within the statement, or any if the
+    /// statement is not understood.
+    fn table_not_read(
+        &self,
+        pattern: &AccessPattern,
+        statement: &Statement,
+        is_understood: bool,
+    ) -> Option<TableName> {
+        let catalog = self.facts.catalog;
+        let name = |read: &ReadTable| {
+            let found = table(catalog, read.schema.as_ref(), &read.name);
+            let unknown = || TableName {
+                schema: String::new(),
+                name: read.name.text.clone(),
+            };
+            found.map_or_else(unknown, |found| found.name.clone())
+        };
+        let asked = query(&statement.sql, catalog.dbms).ok()?;
+        let own = pattern.sql.as_deref();
+        let own = own.map(|sql| (sql, query(sql, catalog.dbms).ok()));
+        // Of what is read in FROM an access pattern without SQL says nothing.
+        let select = asked.select().filter(|_| is_understood || own.is_none());
+        let is_in_from = |wanted: &TableName| {
+            select.is_some_and(|select| {
+                let mut tables =
+                    (0..select.relations.len()).filter_map(|at| select.table(at, catalog));
+                tables.any(|table| table.name == *wanted)
+            })
+        };
+        let is_read = |wanted: &TableName| match &own {
+            Some((_, Some(query))) => query.tables.iter().any(|read| name(read) == *wanted),
+            // SQL that is not understood may read each table that it names.
+            Some((sql, None)) => has_word(sql, &wanted.name),
+            None => false,
+        };
+        let mut tables = asked.tables.iter().map(name);
+        tables.find(|table| !is_in_from(table) && !is_read(table))
+    }
+
+    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children or the table of a query within
+    /// the statement, or does not select a column of a parent.
     fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let asked = ask(&statement.sql, catalog, observed);
+        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
+        if let Some(table) = self.table_not_read(pattern, statement, asked.is_ok()) {
+            let without = || format!("its access pattern has no SQL that reads {}", table.name);
+            let with = |_: &str| lacks(&format!("read {}", table.name));
+            return Some(pattern.sql.as_deref().map_or_else(without, with));
+        }
         let (Some(own), Ok(asked)) = (own, asked) else {
             return None;
         };
-        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
         let has = |table: &Table| {
             let mut types = own.iter().flat_map(Ask::types);
             types.any(|(known, _)| known.name == table.name)

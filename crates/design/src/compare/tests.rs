@@ -865,6 +865,53 @@ access_patterns:
 }
 
 #[test]
+fn an_access_pattern_serves_no_read_of_a_table_in_a_subquery_that_it_does_not_read() {
+    let why = |own: &str, read: &str| {
+        let mapping = format!(
+            "items:
+  ZONE: {{ from: zones, key: {{ PK: \"Z#{{id}}\", SK: A }} }}
+access_patterns:
+  zone: {{ items: [ZONE], key: {{ PK: \"Z#{{z}}\" }}{own} }}
+"
+        );
+        let found = priced(COPIED, &mapping, &format!("-- zone (1/s)\n{read};"));
+        assert_eq!(
+            found.reads[0].served.is_some(),
+            found.reads[0].why_not.is_none()
+        );
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let sql = |sql: &str| format!(", sql: \"{sql}\"");
+    let plain = sql("SELECT id, name FROM zones WHERE id = :z");
+    let exists = "SELECT id, name FROM zones z WHERE z.id = :z AND EXISTS (SELECT 1 FROM parcels p WHERE p.zone_id = z.id)";
+    let by_driver = exists.replace(":z ", "$1 ");
+    for read in [
+        exists,
+        by_driver.as_str(),
+        "SELECT id, name, (SELECT count(*) FROM parcels p WHERE p.zone_id = z.id) AS parcels FROM zones z WHERE z.id = :z",
+        "SELECT id, name FROM zones WHERE id IN (SELECT zone_id FROM parcels WHERE id = :z)",
+        "SELECT id, name FROM zones WHERE id = :z UNION SELECT id, state FROM parcels WHERE id = :z",
+        "SELECT x.id FROM (SELECT id FROM parcels WHERE id = :z) x",
+        "WITH x AS (SELECT id FROM parcels WHERE id = :z) SELECT id FROM x",
+        // Not in a subquery, but not understood.
+        "SELECT z.id FROM zones z JOIN parcels p ON p.zone_id <> z.id WHERE z.id = :z",
+    ] {
+        let reason = "the SQL of its access pattern does not read parcels";
+        assert_eq!(why(&plain, read), reason, "{read}");
+    }
+    assert_eq!(
+        why("", exists),
+        "its access pattern has no SQL that reads parcels"
+    );
+    assert_eq!(why(&sql(exists), exists), "");
+    // Within its own table.
+    let last = "SELECT id, name FROM zones WHERE id = :z AND id = (SELECT max(id) FROM zones)";
+    for own in [plain.as_str(), ""] {
+        assert_eq!(why(own, last), "");
+    }
+}
+
+#[test]
 fn a_write_that_is_not_read_is_no_read() {
     let mapping = "items:
   ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
