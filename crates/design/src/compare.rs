@@ -15,15 +15,19 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, ReferentialAction, Table};
+use dynafold_relational::catalog::{
+    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableName,
+};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, table, write_statement,
+    Constant, Lists, ReadTable, SqlQuery, UnreadableSql, WriteKind, WriteStatement, constant,
+    parametrized, table, write_statement,
 };
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
+use crate::counted::without_prefix;
 use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::Path;
@@ -46,6 +50,8 @@ pub struct PricedMapping {
     pub reads: Vec<PricedRead>,
     /// The statements of the workload that write, by name.
     pub writes: Vec<PricedWrite>,
+    /// The statements of the workload that are neither: their costs are not known.
+    pub not_priced: Vec<NotPriced>,
     /// Global indexes.
     pub indexes: u64,
     /// US dollars a month for reads.
@@ -85,6 +91,15 @@ pub struct PricedWrite {
     /// US dollars a month of that for copies in items of other tables.
     #[serde(skip)]
     pub(crate) usd_copies: f64,
+}
+
+/// A statement that is not priced.
+#[derive(Debug, Clone, Serialize)]
+pub struct NotPriced {
+    /// The statement's name.
+    pub name: String,
+    /// Why it is not priced.
+    pub why: String,
 }
 
 /// How an access pattern serves a read.
@@ -138,14 +153,25 @@ pub fn price<S: Borrow<Statement>>(
     let mut catalog = catalog.clone();
     add_references(&mut catalog, statements, observed);
     let catalog = &catalog;
-    let (mut asked, mut written) = (Vec::new(), Vec::new());
+    let (mut asked, mut written, mut not_priced) = (Vec::new(), Vec::new(), Vec::new());
     for statement in statements {
         let statement: &Statement = statement.borrow();
-        match write_statement(&statement.sql, catalog.dbms) {
-            Some(write) => written.extend(Written::of(statement, write, catalog)),
-            None => asked.push(statement),
-        }
+        let why = if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
+            let write = Written::of(statement, write, catalog);
+            write.map(|write| written.push(write)).err()
+        } else {
+            let why = not_read(&statement.sql, catalog.dbms);
+            if why.is_none() {
+                asked.push(statement);
+            }
+            why
+        };
+        not_priced.extend(why.map(|why| NotPriced {
+            name: statement.name.clone(),
+            why,
+        }));
     }
+    not_priced.sort_by(|a, b| a.name.cmp(&b.name));
     written.sort_by(|a, b| a.name.cmp(b.name));
     let priced = Priced::new(Facts { catalog, observed }, model, &written);
     let writes = written.iter().map(|one| priced.write(one, prices));
@@ -192,12 +218,48 @@ pub fn price<S: Borrow<Statement>>(
         mapping: name.to_owned(),
         reads,
         writes,
+        not_priced,
         indexes: whole(model.table.indexes.len()),
         usd_reads,
         usd_writes,
         usd_storage,
         usd_month: usd_reads + usd_writes + usd_storage,
     }
+}
+
+/// Reads a query, also one with parameters as drivers write them: `$1`, `?`.
+fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
+    match SqlQuery::read(sql, Some(dbms)) {
+        Err(UnreadableSql::Parameter(_)) => {
+            let named = parametrized(sql, dbms, Lists::Kept)?;
+            SqlQuery::read(&named.sql, Some(dbms))
+        }
+        read => read,
+    }
+}
+
+/// Why a statement that is not read as a write is no read either; `None` of a read, also of one that is not understood.
+fn not_read(sql: &str, dbms: Dbms) -> Option<String> {
+    let error = query(sql, dbms).err()?;
+    let sql = without_prefix(sql);
+    let mut words = sql.split(|sign: char| !sign.is_alphabetic());
+    let first = words.find(|word| !word.is_empty());
+    let first = first.unwrap_or_default().to_lowercase();
+    let is_no_read = match &error {
+        UnreadableSql::Writes(_) => true,
+        // It may be the WITH of a write.
+        UnreadableSql::Syntax(_) if first == "with" => {
+            let mut verbs = ["insert", "update", "delete", "merge"].iter();
+            verbs.any(|verb| has_word(sql, verb))
+        }
+        _ => !["select", "with", "values", "table"].contains(&&*first),
+    };
+    is_no_read.then(|| match error {
+        UnreadableSql::NoQuery => {
+            "it is neither a query nor an INSERT, UPDATE or DELETE of one table".to_owned()
+        }
+        error => format!("its SQL {error}"),
+    })
 }
 
 struct Priced<'d> {
@@ -221,10 +283,17 @@ struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// `None` if the schema does not have its table.
-    fn of(statement: &'w Statement, write: WriteStatement, catalog: &'w Catalog) -> Option<Self> {
-        let table = table(catalog, write.schema.as_ref(), &write.table)?;
-        Some(Self {
+    /// Fails if the schema does not have its table.
+    fn of(
+        statement: &'w Statement,
+        write: WriteStatement,
+        catalog: &'w Catalog,
+    ) -> Result<Self, String> {
+        let table = table(catalog, write.schema.as_ref(), &write.table).ok_or_else(|| {
+            let name = &write.table.text;
+            format!("it writes {name}, which the schema does not have")
+        })?;
+        Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),
             table,
@@ -485,7 +554,7 @@ impl<'d> Priced<'d> {
     fn asks_other_tables(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
         let catalog = self.facts.catalog;
         let tables = |sql: &str| {
-            let query = SqlQuery::read(sql, Some(catalog.dbms)).ok()?;
+            let query = query(sql, catalog.dbms).ok()?;
             let select = query.select()?;
             let all = (0..select.relations.len()).map(|at| select.table(at, catalog));
             let all: Option<Vec<&Table>> = all.collect();
@@ -498,17 +567,61 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children, or does not select a column of
-    /// a parent.
+    /// A table that a statement reads and the SQL of an access pattern does not: one of a query within the statement, or any if the
+    /// statement is not understood.
+    fn table_not_read(
+        &self,
+        pattern: &AccessPattern,
+        statement: &Statement,
+        is_understood: bool,
+    ) -> Option<TableName> {
+        let catalog = self.facts.catalog;
+        let name = |read: &ReadTable| {
+            let found = table(catalog, read.schema.as_ref(), &read.name);
+            let unknown = || TableName {
+                schema: String::new(),
+                name: read.name.text.clone(),
+            };
+            found.map_or_else(unknown, |found| found.name.clone())
+        };
+        let asked = query(&statement.sql, catalog.dbms).ok()?;
+        let own = pattern.sql.as_deref();
+        let own = own.map(|sql| (sql, query(sql, catalog.dbms).ok()));
+        // Of what is read in FROM an access pattern without SQL says nothing.
+        let select = asked.select().filter(|_| is_understood || own.is_none());
+        let is_in_from = |wanted: &TableName| {
+            select.is_some_and(|select| {
+                let mut tables =
+                    (0..select.relations.len()).filter_map(|at| select.table(at, catalog));
+                tables.any(|table| table.name == *wanted)
+            })
+        };
+        let is_read = |wanted: &TableName| match &own {
+            Some((_, Some(query))) => query.tables.iter().any(|read| name(read) == *wanted),
+            // SQL that is not understood may read each table that it names.
+            Some((sql, None)) => has_word(sql, &wanted.name),
+            None => false,
+        };
+        let mut tables = asked.tables.iter().map(name);
+        tables.find(|table| !is_in_from(table) && !is_read(table))
+    }
+
+    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children or the table of a query within
+    /// the statement, or does not select a column of a parent.
     fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let asked = ask(&statement.sql, catalog, observed);
+        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
+        if let Some(table) = self.table_not_read(pattern, statement, asked.is_ok()) {
+            let without = || format!("its access pattern has no SQL that reads {}", table.name);
+            let with = |_: &str| lacks(&format!("read {}", table.name));
+            return Some(pattern.sql.as_deref().map_or_else(without, with));
+        }
         let (Some(own), Ok(asked)) = (own, asked) else {
             return None;
         };
-        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
         let has = |table: &Table| {
             let mut types = own.iter().flat_map(Ask::types);
             types.any(|(known, _)| known.name == table.name)
@@ -750,9 +863,12 @@ impl<'d> Priced<'d> {
                     table: child,
                     kind: WriteKind::Update,
                     columns: &key.columns,
-                    said: &SaidValues::default(),
+                    said: &unset(key, child, self.facts.catalog.dbms),
                 };
-                self.own(&row) + self.copies(&row)
+                // Rows without a parent stay as they are.
+                let columns = key.columns.iter().filter_map(|name| child.column(name));
+                let present = columns.map(|column| self.facts.present(child, column));
+                present.fold(1.0, f64::min) * (self.own(&row) + self.copies(&row))
             });
             rows(child) / rows(table) * updates.sum::<f64>()
         });
@@ -809,8 +925,8 @@ impl<'d> Priced<'d> {
                         let times = entries_changed(met, stays, taken_out);
                         (times, Some(if is < was { before } else { after }))
                     } else if row.columns.is_empty() || is_inside() {
-                        // Of an update whose columns are not known, the item itself is written.
-                        (1.0, None)
+                        // Of an update whose columns are not known, the item itself is written. The row stays in its item type.
+                        (was, None)
                     } else {
                         return None;
                     }
@@ -1245,6 +1361,27 @@ fn is_changed(key: &ForeignKey) -> bool {
         action,
         ReferentialAction::SetNull | ReferentialAction::SetDefault
     )
+}
+
+/// What a child's row has before and after the database changes a foreign key's columns.
+fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
+    let value = |column: &String| {
+        let column = child.column(column);
+        let default = column.and_then(|column| column.default.as_deref());
+        match default.filter(|_| key.on_delete == ReferentialAction::SetDefault) {
+            Some(default) => constant(default, dbms).unwrap_or(Constant::Other),
+            None => Constant::Null,
+        }
+    };
+    let columns = || key.columns.iter();
+    SaidValues {
+        before: columns()
+            .map(|column| (column.clone(), Constant::Other))
+            .collect(),
+        after: columns()
+            .map(|column| (column.clone(), value(column)))
+            .collect(),
+    }
 }
 
 /// Whether a value is a column of the scan's own table.

@@ -93,7 +93,7 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
 }
 
 /// A statement without the comments before it, and without the words that prepare it or open its cursor.
-fn without_prefix(sql: &str) -> &str {
+pub(crate) fn without_prefix(sql: &str) -> &str {
     let mut sql = sql.trim_start();
     while let Some((_, rest)) = match sql.as_bytes() {
         [b'/', b'*', ..] => sql.split_once("*/"),

@@ -54,7 +54,7 @@ use dynafold_sql::{
 use ask::{Ask, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
 use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
-pub use compare::{PricedMapping, PricedRead, PricedRequest, price};
+pub use compare::{NotPriced, PricedMapping, PricedRead, PricedRequest, price};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
 use figures::Figures;

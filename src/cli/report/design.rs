@@ -120,9 +120,14 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
     sum("writes, USD a month", &|mapping| usd(mapping.usd_writes));
     sum("storage, USD a month", &|mapping| usd(mapping.usd_storage));
     sum("all, USD a month", &|mapping| usd(mapping.usd_month));
+    let not_priced = mappings.first().into_iter();
+    let not_priced = not_priced.flat_map(|first| &first.not_priced);
+    let not_priced = not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why));
+    let not_priced: String = not_priced.collect();
     format!(
-        "{}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})",
+        "{}{}{not_priced}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})",
         figures(&header, rows),
+        text_if(!not_priced.is_empty(), "\n"),
         prices.dated_source()
     )
 }

@@ -865,6 +865,129 @@ access_patterns:
 }
 
 #[test]
+fn an_access_pattern_serves_no_read_of_a_table_in_a_subquery_that_it_does_not_read() {
+    let why = |own: &str, read: &str| {
+        let mapping = format!(
+            "items:
+  ZONE: {{ from: zones, key: {{ PK: \"Z#{{id}}\", SK: A }} }}
+access_patterns:
+  zone: {{ items: [ZONE], key: {{ PK: \"Z#{{z}}\" }}{own} }}
+"
+        );
+        let found = priced(COPIED, &mapping, &format!("-- zone (1/s)\n{read};"));
+        assert_eq!(
+            found.reads[0].served.is_some(),
+            found.reads[0].why_not.is_none()
+        );
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let sql = |sql: &str| format!(", sql: \"{sql}\"");
+    let plain = sql("SELECT id, name FROM zones WHERE id = :z");
+    let exists = "SELECT id, name FROM zones z WHERE z.id = :z AND EXISTS (SELECT 1 FROM parcels p WHERE p.zone_id = z.id)";
+    let by_driver = exists.replace(":z ", "$1 ");
+    for read in [
+        exists,
+        by_driver.as_str(),
+        "SELECT id, name, (SELECT count(*) FROM parcels p WHERE p.zone_id = z.id) AS parcels FROM zones z WHERE z.id = :z",
+        "SELECT id, name FROM zones WHERE id IN (SELECT zone_id FROM parcels WHERE id = :z)",
+        "SELECT id, name FROM zones WHERE id = :z UNION SELECT id, state FROM parcels WHERE id = :z",
+        "SELECT x.id FROM (SELECT id FROM parcels WHERE id = :z) x",
+        "WITH x AS (SELECT id FROM parcels WHERE id = :z) SELECT id FROM x",
+        // Not in a subquery, but not understood.
+        "SELECT z.id FROM zones z JOIN parcels p ON p.zone_id <> z.id WHERE z.id = :z",
+    ] {
+        let reason = "the SQL of its access pattern does not read parcels";
+        assert_eq!(why(&plain, read), reason, "{read}");
+    }
+    assert_eq!(
+        why("", exists),
+        "its access pattern has no SQL that reads parcels"
+    );
+    assert_eq!(why(&sql(exists), exists), "");
+    // Within its own table.
+    let last = "SELECT id, name FROM zones WHERE id = :z AND id = (SELECT max(id) FROM zones)";
+    for own in [plain.as_str(), ""] {
+        assert_eq!(why(own, last), "");
+    }
+}
+
+#[test]
+fn a_write_that_is_not_read_is_no_read() {
+    let mapping = "items:
+  ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
+access_patterns:
+  zone: { items: [ZONE], key: { PK: \"Z#{z}\" }, sql: \"SELECT id, name FROM zones WHERE id = :z\" }
+";
+    let found = |sql: &str| priced(COPIED, mapping, &format!("-- zone (1/s)\n{sql};"));
+    let neither = "it is neither a query nor an INSERT, UPDATE or DELETE of one table";
+    for (write, reason) in [
+        ("UPDATE zones SET WHERE id = :z", "its SQL cannot be read: "),
+        (
+            "WITH x AS (SELECT 1) UPDATE zones SET WHERE id = :z",
+            "its SQL cannot be read: ",
+        ),
+        (
+            "MERGE INTO zones z USING regions r ON r.id = z.region_id WHEN MATCHED THEN DELETE",
+            neither,
+        ),
+        ("TRUNCATE TABLE zones", neither),
+        (
+            "WITH x AS (DELETE FROM zones WHERE id = $1 RETURNING id) SELECT id FROM x",
+            "its SQL would write: it has DELETE",
+        ),
+        (
+            "DELETE FROM elsewhere WHERE id = :z",
+            "it writes elsewhere, which the schema does not have",
+        ),
+    ] {
+        let found = found(write);
+        assert!(
+            found.reads.is_empty() && found.writes.is_empty(),
+            "{write}: {found:?}"
+        );
+        let not_priced = &found.not_priced[0];
+        assert_eq!(not_priced.name, "zone");
+        assert!(not_priced.why.starts_with(reason), "{}", not_priced.why);
+    }
+    // A read that cannot be read is one.
+    for read in [
+        "SELECT id FROM zones WHERE",
+        "SELECT id FROM zones FOR UPDATE",
+    ] {
+        let found = found(read);
+        assert!(
+            found.not_priced.is_empty() && found.reads.len() == 1,
+            "{read}"
+        );
+    }
+}
+
+#[test]
+fn an_update_writes_one_item_of_types_that_share_the_rows() {
+    let mapping = "items:
+  IN: { from: parcels, key: { PK: \"P#{id}\", SK: A }, where: \"status = 'in'\" }
+  OTHER: { from: parcels, key: { PK: \"P#{id}\", SK: B }, where: \"status <> 'in'\" }
+";
+    for (statement, units) in [
+        ("UPDATE parcels SET zone_id = :z WHERE id = :id", 1.0),
+        (
+            "UPDATE parcels SET zone_id = :z WHERE id = :id AND status = 'in'",
+            1.0,
+        ),
+        ("INSERT INTO parcels (id, status) VALUES (:id, :s)", 1.0),
+        ("DELETE FROM parcels WHERE id = :id", 1.0),
+    ] {
+        let sql = format!("-- write (1/s)\n{statement};");
+        assert_near(write(&priced(PARCELS, mapping, &sql)), units);
+    }
+    // Of the counted share.
+    let (only, _) = mapping.split_once("  OTHER").unwrap();
+    let counted = [("parcels", "status = 'in'", 0.01)];
+    let sql = "-- write (1/s)\nUPDATE parcels SET zone_id = :z WHERE id = :id;";
+    assert_near(write(&priced_with(PARCELS, only, sql, &counted)), 0.01);
+}
+
+#[test]
 fn an_item_is_written_once_for_a_copy_and_a_condition() {
     let item = "    join: { z: zone_id }
     attributes: { zone: \"{z.name}\", GSI2PK: { $value: \"Z#{zone_id}\", $when: \"z.status = 'open'\" } }";
@@ -877,6 +1000,42 @@ fn a_reference_that_a_delete_sets_to_null_is_written() {
     let delete = "DELETE FROM parcels WHERE id = :id";
     assert_near(units_of("", delete), 2.0);
     assert_near(units_of("    columns: [state]", delete), 1.0);
+}
+
+#[test]
+fn a_child_loses_its_reference_once() {
+    let of = |reference: &str, pet: &str| {
+        let tables = format!(
+            "owners 100: id\n    pets 1000: id, owner_id @owners set_null null {reference}, name text"
+        );
+        let mapping = format!(
+            "items:
+  OWNER: {{ from: owners, key: {{ PK: \"O#{{id}}\", SK: A }} }}
+  PET: {{ from: pets, {pet} }}
+"
+        );
+        let sql = "-- leave (1/s)\nDELETE FROM owners WHERE id = :id;";
+        write(&priced(&tables, &mapping, sql))
+    };
+    // Besides the owner its ten pets, or two, of which each has an owner.
+    let (ten, two) = ("distinct=100", "distinct=100 present=200");
+    let item = "key: { PK: \"P#{id}\", SK: A }";
+    assert_near(of(ten, item), 1.0 + 10.0);
+    assert_near(of(two, item), 1.0 + 2.0);
+    assert_near(of(ten, &format!("{item}, columns: [name]")), 1.0);
+    // The entry goes.
+    let entry = format!("{item}, attributes: {{ GSI2PK: \"O#{{owner_id}}\" }}");
+    assert_near(of(ten, &entry), 1.0 + 10.0 * 2.0);
+    assert_near(of(two, &entry), 1.0 + 2.0 * 2.0);
+    // An entry or an item with another key is deleted and put anew.
+    let none = "O#{owner_id | string | default(NONE)}";
+    let kept = format!("{item}, attributes: {{ GSI2PK: \"{none}\" }}");
+    assert_near(of(two, &kept), 1.0 + 2.0 * 3.0);
+    let moved = format!("key: {{ PK: \"{none}\", SK: \"P#{{id}}\" }}");
+    assert_near(of(two, &moved), 1.0 + 2.0 * 2.0);
+    // The item goes.
+    let only = format!("{item}, where: \"owner_id IS NOT NULL\"");
+    assert_near(of(two, &only), 1.0 + 2.0);
 }
 
 #[test]
