@@ -107,6 +107,7 @@ fn ended(report: VerifyReport, allow_unexpected: bool) -> Result<Outcome, Failur
         VerifyOutcome::Failed(failure) => return Err(failure.into()),
         _ if !report.balanced => return Err(Failure::failed("the books do not balance")),
         VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
+        VerifyOutcome::NothingCompared => false,
         VerifyOutcome::Different => allow_unexpected && total.amiss() == 0,
     };
     Ok(Outcome::of(well && total.rejected == 0))

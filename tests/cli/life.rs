@@ -409,6 +409,15 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     let report = ran("verify", expiring).exits(0).json();
     assert_eq!(report["total"]["gone"], 1, "{report:#}");
     assert_eq!(claimed(&report, "table_equal"), "agrees");
+    let report = asked(&["verify", "--sample", "9"], expiring).exits(0);
+    let report = report.json();
+    let claim = &report["claims"][0];
+    let counted = (&claim["asked"], &claim["possible"]);
+    assert_eq!(counted, (&json!(1), &json!(2)), "{claim:#}");
+    assert_eq!(
+        claim["because"],
+        "the sample of 2 items is as the source makes it, except 1 item that had expired"
+    );
     // The patterns are held to the same rule; a row that does not show its moment is not compared.
     let report = pattern("told", 0);
     assert_eq!(claimed(&report, "pattern_answers"), "agrees");

@@ -10,7 +10,7 @@ use dynafold::value::Number;
 use serde_json::{Value, json};
 
 use super::says;
-use crate::support::books::hold_compared;
+use crate::support::books::{claimed, hold_compared};
 use crate::support::cli::dynafold;
 use crate::support::source::Source;
 use crate::support::storm::{Settings, Storm};
@@ -158,6 +158,30 @@ async fn a_sample_is_the_same_every_time_and_says_what_it_left_out() {
     case.run("verify", &["--sample", "8", "--repair"])
         .exits(2)
         .says("--repair");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_without_an_item_is_not_called_equal() {
+    let (source, case) = loaded().await;
+    source.run("DELETE FROM users").await;
+    let holds_nothing = |further: &[&str]| {
+        let report = case.verify(&[&["--sample", "10"], further].concat(), 3);
+        assert_eq!(report["outcome"]["state"], "nothing_compared");
+        assert_eq!(claimed(&report, "table_equal"), "not_proved");
+        let because = report["claims"][0]["because"].as_str().unwrap();
+        let why = "nothing was compared: the sample has no item";
+        assert!(because.ends_with(why), "{because}");
+    };
+    holds_nothing(&[]);
+    holds_nothing(&["--items", "USER"]);
+    holds_nothing(&["--partition", "GROUP#0"]);
+    // All items of the table are looked at, and an empty one is what an empty source makes.
+    assert_eq!(case.verify(&[], 3)["unexpected"], 80);
+    case.spoil(|_, _| None).await;
+    holds_nothing(&[]);
+    let report = case.verify(&[], 0);
+    assert_eq!(report["outcome"]["state"], "equal");
+    assert_eq!(claimed(&report, "table_equal"), "proved");
 }
 
 #[tokio::test(flavor = "multi_thread")]

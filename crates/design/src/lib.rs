@@ -2052,6 +2052,13 @@ mod tests {
             values(&table, "INSERT INTO t VALUES (:id, :n, :s, :a, :r)"),
             BTreeMap::new()
         );
+        // Without column names the values are those of the visible columns.
+        table.columns[1].invisible = true;
+        let state = ("state".to_owned(), Constant::Text("new".to_owned()));
+        assert_eq!(
+            values(&table, "INSERT INTO t VALUES (:id, 'new', :a, :r)"),
+            BTreeMap::from([state])
+        );
         // A trigger may set any of them.
         table.triggers = Some(vec![Trigger {
             name: "fill".to_owned(),

@@ -65,10 +65,10 @@ pub use report::{NoProgress, Progress, RunStep};
 pub use run::{UnclosedRun, run};
 pub use scope::{ItemAction, RunSelection, SelectedRows};
 pub use start::{BegunLoad, ReadyTable, begin};
-pub(crate) use table::table_id;
 pub use table::{
     EnsuredTable, FoundTable, IndexStep, TableError, add_indexes, ensure_table, find_table,
 };
+pub(crate) use table::{require_same_table, table_id};
 
 pub(crate) use books::{RowCounts, add_fields};
 pub(crate) use claims::subject;

@@ -30,7 +30,7 @@ use super::report::{
 };
 use super::start::{BegunLoad, ReadyTable, RunSetup, begin};
 use super::state::{PruneSelection, State};
-use super::table::table_id;
+use super::table::require_same_table;
 use super::ticket::Ticket;
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
@@ -394,15 +394,10 @@ impl Run {
 
     /// Fails a run whose table is not the one of this id any more: what was written is gone with that.
     async fn check_table(&mut self, id: &str) {
-        let table = &self.load.model.table.name;
-        match table_id(&*self.load.target, table).await {
-            Ok(now) if now.as_deref() == Some(id) => {}
-            Ok(_) => {
-                let table = table.clone();
-                self.disowned = true;
-                self.delivery.halt.set(Failure::TableReplaced { table });
-            }
-            Err(error) => self.delivery.halt.set(error),
+        let (target, table) = (&*self.load.target, &self.load.model.table.name);
+        if let Err(failure) = require_same_table(target, table, Some(id)).await {
+            self.disowned = matches!(failure, Failure::TableReplaced { .. });
+            self.delivery.halt.set(failure);
         }
     }
 

@@ -11,6 +11,8 @@ use dynafold_target::{
 };
 use tokio::time::{Instant, sleep};
 
+use super::failure::Failure;
+
 /// How often a table that is being made is asked for.
 const POLL: Duration = Duration::from_secs(2);
 /// How long a table may take to become usable.
@@ -159,6 +161,19 @@ pub(crate) async fn table_id(
     let there = target.describe(name).await?;
     let stays = there.filter(|there| there.status != "DELETING");
     Ok(stays.and_then(|there| there.id))
+}
+
+/// Fails a run whose table is not the one that it began with. `id`: as [`table_id`] gave it then.
+pub(crate) async fn require_same_table(
+    target: &dyn Target,
+    name: &str,
+    id: Option<&str>,
+) -> Result<(), Failure> {
+    if id.is_some() && table_id(target, name).await?.as_deref() != id {
+        let table = name.to_owned();
+        return Err(Failure::TableReplaced { table });
+    }
+    Ok(())
 }
 
 /// A table that is there and fits the mapping, save that it may lack global indexes.

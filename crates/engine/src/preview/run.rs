@@ -404,8 +404,10 @@ fn claim(
 pub(super) const SHARED_KEY_HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
-/// Bytes of items to be rejected that wait for the row that is loaded, so that it can be named.
+/// Bytes of rejects that wait for the row that is loaded, so that it can be named.
 const HELD: usize = 32 << 20;
+/// Bytes that a reject takes beside its item's, as measured: its row key, and the memory around all values.
+const HELD_BESIDE: usize = 256;
 
 /// What the proof found.
 #[derive(Debug)]
@@ -513,13 +515,13 @@ impl SurveyRun {
                     rejected = std::mem::take(&mut wanted.held);
                     held -= rejected
                         .iter()
-                        .map(|(.., folded)| folded.size)
+                        .map(|(.., folded)| folded.size + HELD_BESIDE)
                         .sum::<usize>();
                 } else {
                     if wanted.rows.len() < ROWS {
                         wanted.rows.push((index, row.clone()));
                     }
-                    let size = folded.size;
+                    let size = folded.size + HELD_BESIDE;
                     let reject = (index, row, folded);
                     if wanted.is_met || held >= HELD {
                         rejected.push(reject);

@@ -92,6 +92,8 @@ pub enum VerifyOutcome {
     /// The table holds what the source makes, but for what has expired. Of a sample: the items
     /// compared are.
     Equal,
+    /// The sample has no item to compare.
+    NothingCompared,
     /// It does now: everything that was missing or different was written.
     Repaired,
     /// Something is missing, different or unexpected, and was not repaired.

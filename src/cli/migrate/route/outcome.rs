@@ -286,7 +286,7 @@ impl RouteReport {
             VerifyOutcome::Failed(failure) => return Err(failure.clone().into()),
             _ if !verification.balanced => return Err(Failure::failed("the books do not balance")),
             VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
-            VerifyOutcome::Different => false,
+            VerifyOutcome::NothingCompared | VerifyOutcome::Different => false,
         };
         let is_whole = self.rejected + self.shared_outside == 0 && verification.total.rejected == 0;
         let is_refused = self.errors() + self.reported() > 0;

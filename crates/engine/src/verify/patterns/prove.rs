@@ -16,7 +16,7 @@ use dynafold_target::Target;
 use super::reach::{AskedKeys, survey};
 use super::report::{PatternReport, PatternsOutcome, PatternsReport};
 use super::work::{PatternFindings, PatternProver, ProofStop, Proving};
-use crate::load::Failure;
+use crate::load::{Failure, require_same_table, table_id};
 
 /// Proves access patterns. All that is read of the source is of one snapshot, which this opens.
 pub async fn prove(
@@ -35,6 +35,25 @@ pub async fn prove(
         && let Some(canceller) = source.canceller()
     {
         canceller.cancel().await;
+    }
+    // Every claim needs the checks at the end of the run. Without them an interrupted run knows of differences alone.
+    let unended = match &ended {
+        None => Some("the run was interrupted".to_owned()),
+        Some(Err(failure)) => Some(failure.to_string()),
+        Some(Ok(())) => None,
+    };
+    if let Some(because) = unended {
+        for claim in &mut claims {
+            let is_unknown = match claim.verdict {
+                ClaimVerdict::Proved | ClaimVerdict::Agrees { .. } => true,
+                ClaimVerdict::Differs => ended.is_some(),
+                ClaimVerdict::NotProved => false,
+            };
+            if is_unknown {
+                claim.verdict = ClaimVerdict::NotProved;
+                claim.because.clone_from(&because);
+            }
+        }
     }
     let count =
         |is: fn(ClaimVerdict) -> bool| claims.iter().filter(|claim| is(claim.verdict)).count();
@@ -89,6 +108,8 @@ async fn all(
         .chain(&pattern_scans)
         .collect();
     source.begin(&scans).await?;
+    let table_name = &draw_context.model.table.name;
+    let id = table_id(target, table_name).await?;
     let mut reaches: Vec<(usize, ClaimVerdict, AskedKeys)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
         let mut prover = PatternProver {
@@ -145,11 +166,11 @@ async fn all(
         reports.push(prover.report);
     }
     source.confirm().await?;
-    if reaches.is_empty() {
-        return Ok(());
-    }
     let mut seen: Vec<&mut AskedKeys> = reaches.iter_mut().map(|(.., reach)| reach).collect();
-    survey(&draw_context.model.table, target, &mut seen).await?;
+    if !seen.is_empty() {
+        survey(&draw_context.model.table, target, &mut seen).await?;
+    }
+    require_same_table(target, table_name, id.as_deref()).await?;
     for (at, agrees, reach) in reaches {
         let Some(claim) = claims.get_mut(at) else {
             continue;

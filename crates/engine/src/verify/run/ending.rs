@@ -30,7 +30,8 @@ impl VerifyRun {
             total.add(books);
         }
         let unexpected = self.unexpected;
-        let outcome = outcome(self.halt.why(), &total, &unexpected);
+        let is_sample = verify.options.sample.is_some();
+        let outcome = outcome(self.halt.why(), &total, is_sample, &unexpected);
         let mut findings = found.findings.into_vec();
         findings.extend(unexpected.findings);
         findings.truncate(verify.examples);
@@ -117,37 +118,45 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
             let because = "the table differs from what the source makes";
             return (ClaimVerdict::Differs, because.to_owned());
         }
+        VerifyOutcome::NothingCompared => {
+            let why = match total.gone {
+                0 => "the sample has no item",
+                _ => "all items of the sample had expired and are not in the table",
+            };
+            return not_proved(format!("nothing was compared: {why}"));
+        }
         VerifyOutcome::Equal | VerifyOutcome::Repaired => {}
     }
+    let gone = match total.gone {
+        0 => String::new(),
+        items => format!(", except {} that had expired", counted(items, "item")),
+    };
+    let of = match report.sample {
+        Some(_) => format!("the sample of {}", counted(total.expected, "item")),
+        None => "every item".to_owned(),
+    };
+    let compared = format!("{of} is as the source makes it{gone}");
     if total.rejected > 0 {
         let make = if total.rejected == 1 { "makes" } else { "make" };
         let rows = counted(total.rejected, "row");
-        let compared = match report.sample {
-            Some(_) => format!("the sample of {}", counted(total.expected, "item")),
-            None => "every item".to_owned(),
-        };
-        return not_proved(format!(
-            "{compared} is as the source makes it, but {rows} {make} no item"
-        ));
+        return not_proved(format!("{compared}, but {rows} {make} no item"));
     }
     if report.sample.is_some() {
-        let items = counted(total.expected, "item");
         let verdict = ClaimVerdict::Agrees {
-            asked: total.expected,
+            asked: total.expected - total.gone,
             possible: whole.then_some(total.expected + total.unsampled),
         };
-        let because = format!("the sample of {items} is as the source makes it");
-        return (verdict, because);
+        return (verdict, compared);
     }
     if let Some(why) = &report.unexpected_why_not {
         return not_proved(format!(
-            "every item is as the source makes it; items that it does not make were not looked for: {why}"
+            "{compared}; items that the source does not make were not looked for: {why}"
         ));
     }
     if report.unclear > 0 {
         let items = counted(report.unclear, "item");
         return not_proved(format!(
-            "the table holds what the source makes, and also {items}: {UNCLEAR_WHY}"
+            "the table holds what the source makes{gone}, and also {items}: {UNCLEAR_WHY}"
         ));
     }
     let mut beside = Vec::new();
@@ -161,9 +170,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
         beside.push(format!("{items} that DynamoDB has yet to delete"));
     }
     if total.gone > 0 {
-        let expired = counted(total.gone, "item");
-        let mut because =
-            format!("the table holds what the source makes, except {expired} that had expired");
+        let mut because = format!("the table holds what the source makes{gone}");
         if !beside.is_empty() {
             because.push_str(&format!("; it also holds {}", beside.join(", and ")));
         }
@@ -208,6 +215,7 @@ fn books(model: &Model, found: Vec<ComparedBooks>, mended: &ClosedLedger) -> Vec
 fn outcome(
     why: Option<EndReason>,
     total: &ComparedBooks,
+    is_sample: bool,
     unexpected: &UnexpectedItems,
 ) -> VerifyOutcome {
     let internal = |what| VerifyOutcome::Failed(Arc::new(Failure::Internal(what)));
@@ -222,6 +230,7 @@ fn outcome(
             VerifyOutcome::Different
         }
         None if total.repaired > 0 => VerifyOutcome::Repaired,
+        None if is_sample && total.expected == total.gone => VerifyOutcome::NothingCompared,
         None => VerifyOutcome::Equal,
     }
 }

@@ -24,7 +24,8 @@ use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, FeedEnd, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass,
     LaneMessage, Lanes, MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome,
-    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, spread, table_id,
+    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, require_same_table,
+    spread, table_id,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -120,8 +121,8 @@ impl VerifyRun {
         let (target, table) = (target.clone(), name.clone());
         let id = table_id(&*target, &table).await?;
         self.compare(setting).await?;
-        if id.is_some() && !self.halt.is_set() && table_id(&*target, &table).await? != id {
-            return Err(Failure::TableReplaced { table }.into());
+        if !self.halt.is_set() {
+            require_same_table(&*target, &table, id.as_deref()).await?;
         }
         Ok(())
     }
