@@ -91,7 +91,10 @@ async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, 
     output.warnings(&report.warnings);
     let total = &report.total;
     if let Some(nothing) = nothing
-        && matches!(report.outcome, VerifyOutcome::Equal)
+        && matches!(
+            report.outcome,
+            VerifyOutcome::Equal | VerifyOutcome::NothingCompared
+        )
         && total.expected + total.rejected == 0
     {
         output.warning(&nothing);

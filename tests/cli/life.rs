@@ -418,6 +418,14 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
         claim["because"],
         "the sample of 2 items is as the source makes it, except 1 item that had expired"
     );
+    let gone = ["verify", "--sample", "9", "--partition", "T#2"];
+    let report = asked(&gone, expiring).exits(3).json();
+    assert_eq!(report["outcome"]["state"], "nothing_compared");
+    let claim = &report["claims"][0];
+    assert_eq!(claim["facts"][1], "0 items compared");
+    let because = claim["because"].as_str().unwrap();
+    let why = "nothing was compared: 1 item had expired and is not in the table";
+    assert!(because.ends_with(why), "{because}");
     // The patterns are held to the same rule; a row that does not show its moment is not compared.
     let report = pattern("told", 0);
     assert_eq!(claimed(&report, "pattern_answers"), "agrees");

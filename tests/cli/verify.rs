@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::says;
 use crate::support::books::{claimed, hold_compared};
-use crate::support::cli::dynafold;
+use crate::support::cli::{Ran, dynafold};
 use crate::support::source::Source;
 use crate::support::storm::{Settings, Storm};
 use crate::support::{dynamodb_local, sqlite};
@@ -165,16 +165,16 @@ async fn a_sample_without_an_item_is_not_called_equal() {
     let (source, case) = loaded().await;
     source.run("DELETE FROM users").await;
     let holds_nothing = |further: &[&str]| {
-        let report = case.verify(&[&["--sample", "10"], further].concat(), 3);
-        assert_eq!(report["outcome"]["state"], "nothing_compared");
-        assert_eq!(claimed(&report, "table_equal"), "not_proved");
-        let because = report["claims"][0]["because"].as_str().unwrap();
-        let why = "nothing was compared: the sample has no item";
-        assert!(because.ends_with(why), "{because}");
+        let sample = [&["--sample", "10"], further].concat();
+        compared_nothing(
+            case.run("verify", &sample),
+            "nothing was compared: no row makes an item",
+        )
     };
     holds_nothing(&[]);
     holds_nothing(&["--items", "USER"]);
-    holds_nothing(&["--partition", "GROUP#0"]);
+    let ran = holds_nothing(&["--partition", "GROUP#0"]);
+    ran.says("no row makes an item whose `PK` is `GROUP#0`");
     // All items of the table are looked at, and an empty one is what an empty source makes.
     assert_eq!(case.verify(&[], 3)["unexpected"], 80);
     case.spoil(|_, _| None).await;
@@ -182,6 +182,68 @@ async fn a_sample_without_an_item_is_not_called_equal() {
     let report = case.verify(&[], 0);
     assert_eq!(report["outcome"]["state"], "equal");
     assert_eq!(claimed(&report, "table_equal"), "proved");
+
+    // A table that cannot be searched for one of two item types whose items look the same.
+    let alike = format!(
+        "dynafold: 1
+table: {{ name: {}, key: {{ partition: PK, sort: SK }}, type_attribute: false }}
+items:
+  ONE: {{ from: users, key: {{ PK: \"{{name}}\", SK: \"{{id | string}}\" }} }}
+  OTHER: {{ from: users, key: {{ PK: \"{{name}}\", SK: \"-{{id | string}}\" }} }}
+",
+        case.table
+    );
+    let ran = case.run_as("verify", &alike, &["--items", "ONE"]);
+    compared_nothing(
+        ran,
+        "no row makes an item; items that the source does not make were not looked for: ",
+    );
+    // Rows that make no item.
+    source
+        .run("INSERT INTO users (id, grp) VALUES (1, 1), (2, 1)")
+        .await;
+    let ran = case.run("verify", &["--items", "NAME", "--sample", "10"]);
+    compared_nothing(ran, "nothing was compared: 2 rows make no item");
+}
+
+/// Asserts that a `verify` compared nothing, and why. Returns its run.
+fn compared_nothing(ran: Ran, why: &str) -> Ran {
+    let ran = ran.exits(3);
+    let report = ran.json();
+    hold_compared(&report);
+    assert_eq!(report["outcome"]["state"], "nothing_compared");
+    assert_eq!(claimed(&report, "table_equal"), "not_proved");
+    let because = report["claims"][0]["because"].as_str().unwrap();
+    assert!(because.contains(why), "{because}");
+    ran
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_of_a_partition_is_found_in_any_chunk() {
+    let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL)";
+    let source = Source::Sqlite(sqlite::Database::new(script).await);
+    let case = Case::new(&source, None);
+    let mapping = format!(
+        "dynafold: 1
+table: {{ name: {}, key: {{ partition: PK, sort: SK }} }}
+items: {{ ROW: {{ from: t, key: {{ PK: \"T#{{tenant}}\", SK: \"{{id | pad(8)}}\" }} }} }}
+",
+        case.table
+    );
+    case.run_as("migrate", &mapping, &[]).exits(0);
+    // Twelve chunks, of which a sample of five reads eight. Those of tenant 10 are not among them.
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 119999)
+        INSERT INTO t SELECT i, i / 10000 FROM n";
+    source.run(rows).await;
+    for (partition, read) in [("T#0", 80_000), ("T#10", 120_000)] {
+        let further = ["--sample", "5", "--partition", partition];
+        let report = case.run_as("verify", &mapping, &further).exits(3).json();
+        assert_eq!(
+            figures(&report, &["missing", "rows_read"]),
+            [5, read],
+            "{partition}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -38,7 +38,7 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
         "{} at {}: {} compared in {}, {}",
         report.table,
         report.place,
-        counted(report.total.expected - report.total.uncompared, "item"),
+        counted(report.total.compared(), "item"),
         seconds(report.elapsed_seconds),
         rate(report.items_per_second, "item"),
     ));

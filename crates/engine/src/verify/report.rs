@@ -66,6 +66,11 @@ impl ComparedBooks {
             && self.repaired + self.refused <= self.missing + self.different - self.foreign
     }
 
+    /// Items of which the table's was compared with the source's, or is missing.
+    pub fn compared(&self) -> u64 {
+        self.equal + self.missing + self.different
+    }
+
     /// Items that are not in the table as they should be, after what was repaired.
     pub fn amiss(&self) -> u64 {
         (self.missing + self.different).saturating_sub(self.repaired)
@@ -92,12 +97,12 @@ pub enum VerifyOutcome {
     /// The table holds what the source makes, but for what has expired. Of a sample: the items
     /// compared are.
     Equal,
-    /// The sample has no item to compare.
-    NothingCompared,
     /// It does now: everything that was missing or different was written.
     Repaired,
     /// Something is missing, different or unexpected, and was not repaired.
     Different,
+    /// There was no item to compare, or all had expired and are gone, and the table was not searched.
+    NothingCompared,
     /// The run was cancelled before everything was compared.
     Interrupted,
     /// The source or the target failed.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dynafold_dynamodb::{Item, Table, partition_fingerprint};
-use dynafold_format::{counted, whole};
+use dynafold_format::{counted, counted_as, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::model::{ItemType, Model};
 use parking_lot::Mutex;
@@ -30,8 +30,7 @@ impl VerifyRun {
             total.add(books);
         }
         let unexpected = self.unexpected;
-        let is_sample = verify.options.sample.is_some();
-        let outcome = outcome(self.halt.why(), &total, is_sample, &unexpected);
+        let outcome = outcome(self.halt.why(), &total, &unexpected);
         let mut findings = found.findings.into_vec();
         findings.extend(unexpected.findings);
         findings.truncate(verify.examples);
@@ -56,7 +55,7 @@ impl VerifyRun {
             repair: verify.options.repair.then_some(self.mended.traffic),
             warnings: self.warnings,
             elapsed_seconds: elapsed.as_secs_f64(),
-            items_per_second: rate(total.expected - total.uncompared, elapsed),
+            items_per_second: rate(total.compared(), elapsed),
             total,
             item_types,
         };
@@ -85,7 +84,7 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     let total = &report.total;
     let mut facts = vec![
         format!("{} rows read", total.rows_read),
-        format!("{} items compared", total.expected - total.uncompared),
+        format!("{} items compared", total.compared()),
     ];
     if report.unexpected.is_some() {
         facts.push("the keys of all items in the table read".to_owned());
@@ -109,6 +108,12 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
 fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     let total = &report.total;
     let not_proved = |because: String| (ClaimVerdict::NotProved, because);
+    let not_searched = match &report.unexpected_why_not {
+        Some(why) if report.sample.is_none() => {
+            format!("; items that the source does not make were not looked for: {why}")
+        }
+        _ => String::new(),
+    };
     match &report.outcome {
         VerifyOutcome::Failed(failure) => return not_proved(failure.to_string()),
         VerifyOutcome::Interrupted => {
@@ -119,11 +124,8 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
             return (ClaimVerdict::Differs, because.to_owned());
         }
         VerifyOutcome::NothingCompared => {
-            let why = match total.gone {
-                0 => "the sample has no item",
-                _ => "all items of the sample had expired and are not in the table",
-            };
-            return not_proved(format!("nothing was compared: {why}"));
+            let why = nothing_to_compare(total);
+            return not_proved(format!("nothing was compared: {why}{not_searched}"));
         }
         VerifyOutcome::Equal | VerifyOutcome::Repaired => {}
     }
@@ -137,9 +139,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     };
     let compared = format!("{of} is as the source makes it{gone}");
     if total.rejected > 0 {
-        let make = if total.rejected == 1 { "makes" } else { "make" };
-        let rows = counted(total.rejected, "row");
-        return not_proved(format!("{compared}, but {rows} {make} no item"));
+        return not_proved(format!("{compared}, but {}", without_item(total)));
     }
     if report.sample.is_some() {
         let verdict = ClaimVerdict::Agrees {
@@ -148,10 +148,8 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
         };
         return (verdict, compared);
     }
-    if let Some(why) = &report.unexpected_why_not {
-        return not_proved(format!(
-            "{compared}; items that the source does not make were not looked for: {why}"
-        ));
+    if !not_searched.is_empty() {
+        return not_proved(compared + &not_searched);
     }
     if report.unclear > 0 {
         let items = counted(report.unclear, "item");
@@ -191,6 +189,28 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
     (ClaimVerdict::Proved, because)
 }
 
+/// Why no item was compared.
+fn nothing_to_compare(total: &ComparedBooks) -> String {
+    let mut why = Vec::new();
+    if total.rejected > 0 {
+        why.push(without_item(total));
+    }
+    if total.gone > 0 {
+        let (one, many) = ("item had expired and is", "items had expired and are");
+        let items = counted_as(total.gone, one, many);
+        why.push(format!("{items} not in the table"));
+    }
+    if why.is_empty() {
+        return "no row makes an item".to_owned();
+    }
+    why.join(", and ")
+}
+
+/// How many rows were rejected.
+fn without_item(total: &ComparedBooks) -> String {
+    counted_as(total.rejected, "row makes", "rows make") + " no item"
+}
+
 /// The books with their names, and with what was repaired.
 fn books(model: &Model, found: Vec<ComparedBooks>, mended: &ClosedLedger) -> Vec<ComparedBooks> {
     let mut all = Vec::with_capacity(model.item_types.len());
@@ -215,7 +235,6 @@ fn books(model: &Model, found: Vec<ComparedBooks>, mended: &ClosedLedger) -> Vec
 fn outcome(
     why: Option<EndReason>,
     total: &ComparedBooks,
-    is_sample: bool,
     unexpected: &UnexpectedItems,
 ) -> VerifyOutcome {
     let internal = |what| VerifyOutcome::Failed(Arc::new(Failure::Internal(what)));
@@ -230,7 +249,9 @@ fn outcome(
             VerifyOutcome::Different
         }
         None if total.repaired > 0 => VerifyOutcome::Repaired,
-        None if is_sample && total.expected == total.gone => VerifyOutcome::NothingCompared,
+        None if unexpected.items.is_none() && total.expected == total.gone => {
+            VerifyOutcome::NothingCompared
+        }
         None => VerifyOutcome::Equal,
     }
 }
@@ -443,7 +464,7 @@ pub(super) struct SampleThreshold {
     most: usize,
     least: BinaryHeap<u64>,
     /// Whether there were more keys than are wanted.
-    full: bool,
+    pub(super) full: bool,
 }
 
 impl SampleThreshold {

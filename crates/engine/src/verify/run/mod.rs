@@ -366,8 +366,15 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<VerifySetup
     let chunks = plan.chunks().count();
     let (mut plan, mut last) = (plan, None);
     if let Some(sample) = verify.options.sample {
-        plan = thin(plan, sample, &verify.model);
-        last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
+        let thinned = thin(plan.clone(), sample, &verify.model);
+        let mut drawn = draw(verify, &thinned, &selection, sample, &mut slot).await?;
+        if drawn.full || thinned.chunks().count() == chunks {
+            plan = thinned;
+        } else {
+            // Few rows make items of the selection, and they may all be in the chunks that were left out.
+            drawn = draw(verify, &plan, &selection, sample, &mut slot).await?;
+        }
+        last = Some(drawn.last());
     }
     let lost = || Failure::Internal("the source did not come back from an earlier reading");
     let source = slot.ok_or_else(lost)?;
@@ -410,7 +417,7 @@ async fn draw(
     selection: &RunSelection,
     sample: u64,
     source: &mut Option<Box<dyn Source>>,
-) -> Result<u64, EndReason> {
+) -> Result<SampleThreshold, EndReason> {
     let narrow = Arc::new(narrow(&verify.model));
     let keys = keys(verify, plan, selection);
     loop {
@@ -424,7 +431,7 @@ async fn draw(
             Ok(ControlFlow::Continue(()))
         });
         if read.await? == FeedEnd::Read {
-            return Ok(draw.last());
+            return Ok(draw);
         }
     }
 }
