@@ -169,7 +169,7 @@ pub(crate) async fn require_same_table(
     name: &str,
     id: Option<&str>,
 ) -> Result<(), Failure> {
-    if id.is_some() && table_id(target, name).await?.as_deref() != id {
+    if table_id(target, name).await?.as_deref() != id {
         let table = name.to_owned();
         return Err(Failure::TableReplaced { table });
     }

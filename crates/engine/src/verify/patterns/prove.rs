@@ -36,23 +36,17 @@ pub async fn prove(
     {
         canceller.cancel().await;
     }
-    // Every claim needs the checks at the end of the run. Without them an interrupted run knows of differences alone.
+    // Claims need the checks at the end of the run.
     let unended = match &ended {
-        None => Some("the run was interrupted".to_owned()),
-        Some(Err(failure)) => Some(failure.to_string()),
+        None => Some("the run was interrupted"),
+        Some(Err(_)) => Some("the run failed before its last checks"),
         Some(Ok(())) => None,
     };
     if let Some(because) = unended {
-        for claim in &mut claims {
-            let is_unknown = match claim.verdict {
-                ClaimVerdict::Proved | ClaimVerdict::Agrees { .. } => true,
-                ClaimVerdict::Differs => ended.is_some(),
-                ClaimVerdict::NotProved => false,
-            };
-            if is_unknown {
-                claim.verdict = ClaimVerdict::NotProved;
-                claim.because.clone_from(&because);
-            }
+        let known = claims.iter_mut();
+        for claim in known.filter(|claim| claim.verdict != ClaimVerdict::NotProved) {
+            claim.verdict = ClaimVerdict::NotProved;
+            because.clone_into(&mut claim.because);
         }
     }
     let count =
