@@ -9,6 +9,7 @@ use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
 use dynafold_mapping::model::{Expired, ItemType, Model};
+use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, Source};
 use tokio::time::Instant;
 
@@ -406,8 +407,13 @@ pub(super) const SHARED_KEY_HELP: &str = "add a column that differs between thes
 const ROWS: usize = 10;
 /// Bytes of rejects that wait for the row that is loaded, so that it can be named.
 const HELD: usize = 32 << 20;
-/// Bytes that a reject takes beside its item's, as measured: its row key, and the memory around all values.
+/// Bytes that a reject takes beside those of its item and its row key, as measured: the memory around all values.
 const HELD_BESIDE: usize = 256;
+
+/// Bytes that a reject takes while it waits.
+fn held_bytes((_, row, folded): &(usize, RowKey, Folded)) -> usize {
+    folded.size + row.iter().map(Value::size).sum::<usize>() + HELD_BESIDE
+}
 
 /// What the proof found.
 #[derive(Debug)]
@@ -513,20 +519,16 @@ impl SurveyRun {
                     wanted.rows.insert(0, (index, row));
                     wanted.rows.truncate(ROWS);
                     rejected = std::mem::take(&mut wanted.held);
-                    held -= rejected
-                        .iter()
-                        .map(|(.., folded)| folded.size + HELD_BESIDE)
-                        .sum::<usize>();
+                    held -= rejected.iter().map(held_bytes).sum::<usize>();
                 } else {
                     if wanted.rows.len() < ROWS {
                         wanted.rows.push((index, row.clone()));
                     }
-                    let size = folded.size + HELD_BESIDE;
                     let reject = (index, row, folded);
                     if wanted.is_met || held >= HELD {
                         rejected.push(reject);
                     } else if rejects.is_some() {
-                        held += size;
+                        held += held_bytes(&reject);
                         wanted.held.push(reject);
                     }
                 }
