@@ -2054,9 +2054,9 @@ mod tests {
         );
         // Without column names the values are those of the visible columns.
         table.columns[1].invisible = true;
-        let state = ("state".to_owned(), Constant::Text("new".to_owned()));
+        let state = ("state".to_owned(), Constant::Text("old".to_owned()));
         assert_eq!(
-            values(&table, "INSERT INTO t VALUES (:id, 'new', :a, :r)"),
+            values(&table, "INSERT INTO t VALUES (:id, 'old', :a, :r)"),
             BTreeMap::from([state])
         );
         // A trigger may set any of them.
