@@ -32,7 +32,7 @@ use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
-use crate::seconds::{SecondRequest, TwoRequests};
+use crate::seconds::{SecondRequest, TwoRequests, normalized_sql};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
 use crate::{SHORT, is_simple, rows_written, said_values};
@@ -241,23 +241,24 @@ fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
 /// Why a statement that is not read as a write is no read either; `None` of a read, also of one that is not understood.
 fn not_read(sql: &str, dbms: Dbms) -> Option<String> {
     let error = query(sql, dbms).err()?;
-    let sql = without_prefix(sql);
-    let mut words = sql.split(|sign: char| !sign.is_alphabetic());
-    let first = words.find(|word| !word.is_empty());
-    let first = first.unwrap_or_default().to_lowercase();
-    let is_no_read = match &error {
-        UnreadableSql::Writes(_) => true,
-        // It may be the WITH of a write.
-        UnreadableSql::Syntax(_) if first == "with" => {
-            let mut verbs = ["insert", "update", "delete", "merge"].iter();
-            verbs.any(|verb| has_word(sql, verb))
-        }
-        _ => !["select", "with", "values", "table"].contains(&&*first),
+    let sql = without_prefix(sql).to_lowercase();
+    let words = sql.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let first = words.first().copied().unwrap_or_default();
+    // FOR UPDATE and FOR NO KEY UPDATE lock what a query reads.
+    let is_write = |pair: &[&str]| match pair {
+        [_, "insert" | "delete" | "merge"] => true,
+        [before, "update"] => !["for", "key"].contains(before),
+        _ => false,
     };
+    let is_no_read = matches!(error, UnreadableSql::Writes(_))
+        || first == "with" && words.windows(2).any(is_write)
+        || !["select", "with", "values", "table"].contains(&first);
     is_no_read.then(|| match error {
         UnreadableSql::NoQuery => {
             "it is neither a query nor an INSERT, UPDATE or DELETE of one table".to_owned()
         }
+        UnreadableSql::Writes(what) => format!("it has {what} within a query"),
         error => format!("its SQL {error}"),
     })
 }
@@ -572,7 +573,7 @@ impl<'d> Priced<'d> {
     fn table_not_read(
         &self,
         pattern: &AccessPattern,
-        statement: &Statement,
+        asked: &SqlQuery,
         is_understood: bool,
     ) -> Option<TableName> {
         let catalog = self.facts.catalog;
@@ -584,7 +585,6 @@ impl<'d> Priced<'d> {
             };
             found.map_or_else(unknown, |found| found.name.clone())
         };
-        let asked = query(&statement.sql, catalog.dbms).ok()?;
         let own = pattern.sql.as_deref();
         let own = own.map(|sql| (sql, query(sql, catalog.dbms).ok()));
         // Of what is read in FROM an access pattern without SQL says nothing.
@@ -606,15 +606,23 @@ impl<'d> Priced<'d> {
         tables.find(|table| !is_in_from(table) && !is_read(table))
     }
 
-    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children or the table of a query within
-    /// the statement, or does not select a column of a parent.
+    /// Why an access pattern does not serve a statement: that cannot be read and is not its SQL, or its SQL does not read the children or
+    /// the table of a query within the statement, or does not select a column of a parent.
     fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
+        let query = match query(&statement.sql, catalog.dbms) {
+            Ok(query) => query,
+            Err(error) => {
+                let sql = normalized_sql(&statement.sql);
+                let is_same = own.is_some_and(|own| normalized_sql(own) == sql);
+                return (!is_same).then(|| format!("its SQL {error}"));
+            }
+        };
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let asked = ask(&statement.sql, catalog, observed);
         let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
-        if let Some(table) = self.table_not_read(pattern, statement, asked.is_ok()) {
+        if let Some(table) = self.table_not_read(pattern, &query, asked.is_ok()) {
             let without = || format!("its access pattern has no SQL that reads {}", table.name);
             let with = |_: &str| lacks(&format!("read {}", table.name));
             return Some(pattern.sql.as_deref().map_or_else(without, with));

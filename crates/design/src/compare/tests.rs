@@ -933,7 +933,11 @@ access_patterns:
         ("TRUNCATE TABLE zones", neither),
         (
             "WITH x AS (DELETE FROM zones WHERE id = $1 RETURNING id) SELECT id FROM x",
-            "its SQL would write: it has DELETE",
+            "it has DELETE within a query",
+        ),
+        (
+            "WITH n AS (SELECT id FROM zones FOR UPDATE SKIP LOCKED) UPDATE zones SET name = 'x' FROM n WHERE zones.id = n.id",
+            "its SQL would lock rows: it has ",
         ),
         (
             "DELETE FROM elsewhere WHERE id = :z",
@@ -949,17 +953,45 @@ access_patterns:
         assert_eq!(not_priced.name, "zone");
         assert!(not_priced.why.starts_with(reason), "{}", not_priced.why);
     }
-    // A read that cannot be read is one.
-    for read in [
-        "SELECT id FROM zones WHERE",
-        "SELECT id FROM zones FOR UPDATE",
+    // A read that cannot be read is one, but only its own SQL serves it.
+    for (read, reason) in [
+        ("SELECT id FROM zones WHERE", "its SQL cannot be read: "),
+        (
+            "WITH x AS (SELECT 1) SELECT id FROM zones WHERE FOR NO KEY UPDATE",
+            "its SQL ",
+        ),
+        (
+            "SELECT id FROM parcels WHERE id = :z FOR UPDATE",
+            "its SQL would lock rows: it has FOR UPDATE",
+        ),
     ] {
         let found = found(read);
         assert!(
-            found.not_priced.is_empty() && found.reads.len() == 1,
+            found.not_priced.is_empty() && found.reads[0].served.is_none(),
             "{read}"
         );
+        let why = found.reads[0].why_not.as_ref().unwrap();
+        assert!(why.starts_with(reason), "{why}");
     }
+    let lock = "SELECT id, name FROM zones WHERE id = :z FOR UPDATE";
+    let mapping = mapping.replace("SELECT id, name FROM zones WHERE id = :z", lock);
+    let found = priced(COPIED, &mapping, &format!("-- zone (1/s)\n{lock};"));
+    assert!(found.reads[0].served.is_some(), "{found:?}");
+}
+
+#[test]
+fn a_with_of_a_write_that_depends_on_settings_is_no_read() {
+    let mapping = "items:
+  ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
+";
+    let sql =
+        "-- zone (1/s)\nWITH n AS (SELECT 1) UPDATE zones SET name = name || :n WHERE id = :z;";
+    let found = priced(&format!("mysql\n{COPIED}"), mapping, sql);
+    assert!(found.reads.is_empty(), "{found:?}");
+    assert!(
+        found.not_priced[0].why.starts_with("its SQL has `||`"),
+        "{found:?}"
+    );
 }
 
 #[test]
