@@ -20,8 +20,8 @@ use dynafold_relational::catalog::{
 };
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Constant, Lists, ReadTable, SqlQuery, UnreadableSql, WriteKind, WriteStatement, constant,
-    parametrized, table, write_statement,
+    Constant, Lists, ReadTable, Select, SqlQuery, UnreadableSql, WriteKind, WriteStatement,
+    constant, parametrized, table, write_statement,
 };
 use serde::Serialize;
 
@@ -261,6 +261,11 @@ fn not_read(sql: &str, dbms: Dbms) -> Option<String> {
         UnreadableSql::Writes(what) => format!("it has {what} within a query"),
         error => format!("its SQL {error}"),
     })
+}
+
+/// The tables of a FROM; `None` of what is no table of the schema.
+fn in_from<'c>(select: &Select, catalog: &'c Catalog) -> impl Iterator<Item = Option<&'c Table>> {
+    (0..select.relations.len()).map(move |at| select.table(at, catalog))
 }
 
 struct Priced<'d> {
@@ -550,26 +555,42 @@ impl<'d> Priced<'d> {
         name.and_then(|name| self.model.table.index(name))
     }
 
-    /// Whether the SQL of an access pattern and a statement have no table in common, and so nothing but their name. SQL that is
-    /// not understood may read any.
+    /// The item types that an access pattern answers.
+    fn answered(&self, pattern: &AccessPattern) -> impl Iterator<Item = &'d ItemType> {
+        let types = self.model.item_types.iter();
+        types.filter(move |item| pattern.items.is_empty() || pattern.items.contains(&item.name))
+    }
+
+    /// The tables that the items of an access pattern are made of; in a mapping's own SQL, those that it names.
+    fn of_items(&self, pattern: &AccessPattern) -> Vec<&'d TableName> {
+        let scans = self.answered(pattern).filter_map(|item| self.scan(item));
+        let tables = scans.flat_map(|scan| {
+            let sql = scan.foreign_sql();
+            let named = self.facts.catalog.tables.iter().map(|table| &table.name);
+            let named = named.filter(move |name| sql.iter().any(|sql| has_word(sql, &name.name)));
+            scan.tables().into_iter().chain(named)
+        });
+        tables.collect()
+    }
+
+    /// Whether the SQL of an access pattern, or without it its items, and a statement have no table in common, and so nothing but
+    /// their name. SQL that is not understood may read any.
     fn asks_other_tables(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
         let catalog = self.facts.catalog;
         let tables = |sql: &str| {
             let query = query(sql, catalog.dbms).ok()?;
-            let select = query.select()?;
-            let all = (0..select.relations.len()).map(|at| select.table(at, catalog));
-            let all: Option<Vec<&Table>> = all.collect();
-            all
+            let tables = in_from(query.select()?, catalog);
+            let names = tables.map(|table| table.map(|table| &table.name));
+            names.collect::<Option<Vec<&TableName>>>()
         };
-        let own = pattern.sql.as_deref().and_then(tables);
-        own.zip(tables(&statement.sql)).is_some_and(|(own, asked)| {
-            !own.iter()
-                .any(|one| asked.iter().any(|other| other.name == one.name))
-        })
+        let own = pattern.sql.as_deref();
+        let own = own.map_or_else(|| Some(self.of_items(pattern)), tables);
+        own.zip(tables(&statement.sql))
+            .is_some_and(|(own, asked)| !own.iter().any(|one| asked.contains(one)))
     }
 
-    /// A table that a statement reads and the SQL of an access pattern does not: one of a query within the statement, or any if the
-    /// statement is not understood.
+    /// A table that a statement reads, and the SQL of an access pattern does not, or without it no item: one of a query within the
+    /// statement, or any if the statement is not understood.
     fn table_not_read(
         &self,
         pattern: &AccessPattern,
@@ -587,20 +608,17 @@ impl<'d> Priced<'d> {
         };
         let own = pattern.sql.as_deref();
         let own = own.map(|sql| (sql, query(sql, catalog.dbms).ok()));
-        // Of what is read in FROM an access pattern without SQL says nothing.
-        let select = asked.select().filter(|_| is_understood || own.is_none());
+        let of_items = self.of_items(pattern);
+        let select = asked.select().filter(|_| is_understood);
         let is_in_from = |wanted: &TableName| {
-            select.is_some_and(|select| {
-                let mut tables =
-                    (0..select.relations.len()).filter_map(|at| select.table(at, catalog));
-                tables.any(|table| table.name == *wanted)
-            })
+            let mut tables = select.into_iter().flat_map(|one| in_from(one, catalog));
+            tables.any(|table| table.is_some_and(|table| table.name == *wanted))
         };
         let is_read = |wanted: &TableName| match &own {
             Some((_, Some(query))) => query.tables.iter().any(|read| name(read) == *wanted),
             // SQL that is not understood may read each table that it names.
             Some((sql, None)) => has_word(sql, &wanted.name),
-            None => false,
+            None => of_items.contains(&wanted),
         };
         let mut tables = asked.tables.iter().map(name);
         tables.find(|table| !is_in_from(table) && !is_read(table))
@@ -666,12 +684,7 @@ impl<'d> Priced<'d> {
         let of_statement = understood(&statement.sql).unwrap_or_default();
         let asks = own.unwrap_or_else(|| of_statement.clone());
         let index = self.index(pattern.index.as_deref());
-        let types = self
-            .model
-            .item_types
-            .iter()
-            .filter(|item| pattern.items.is_empty() || pattern.items.contains(&item.name));
-        let types: Vec<&ItemType> = types.collect();
+        let types: Vec<&ItemType> = self.answered(pattern).collect();
         // Figures that a query makes are items of their own.
         let is_query = |item: &&ItemType| {
             let scan = self.scan(item);

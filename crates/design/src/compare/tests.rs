@@ -909,6 +909,49 @@ access_patterns:
     for own in [plain.as_str(), ""] {
         assert_eq!(why(own, last), "");
     }
+    // Without SQL the items say which tables are read.
+    for (read, reason) in [
+        (
+            "SELECT id FROM zones WHERE id = :z UNION ALL SELECT id FROM zones WHERE name = :z",
+            "",
+        ),
+        (
+            "WITH x AS (SELECT id FROM zones WHERE id = :z) SELECT id FROM x",
+            "",
+        ),
+        (
+            "SELECT id FROM parcels WHERE id = :z",
+            "the access pattern of its name reads other tables",
+        ),
+    ] {
+        assert_eq!(why("", read), reason, "{read}");
+    }
+}
+
+#[test]
+fn items_are_made_of_the_tables_that_they_join_and_ask() {
+    let why = |item: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"P#{{id}}\", SK: A }}
+{item}
+access_patterns:
+  parcel: {{ items: [PARCEL], key: {{ PK: \"P#{{p}}\" }} }}
+"
+        );
+        let sql = "-- parcel (1/s)\nSELECT id FROM parcels WHERE id = :p AND zone_id IN (SELECT id FROM zones);";
+        let found = priced(COPIED, &mapping, sql);
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let reason = "its access pattern has no SQL that reads zones";
+    assert_eq!(why("    columns: [state]"), reason);
+    assert_eq!(
+        why("    join: { z: zone_id }\n    attributes: { zone: \"{z.name}\" }"),
+        ""
+    );
+    assert_eq!(why("    where: \"zone_id IN (SELECT id FROM zones)\""), "");
 }
 
 #[test]
