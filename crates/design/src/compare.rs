@@ -16,7 +16,7 @@ use dynafold_mapping::model::{
 };
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{
-    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableName,
+    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableKind, TableName,
 };
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
 use crate::counted::without_prefix;
-use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken_out};
+use crate::facts::{Facts, Met, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
@@ -289,7 +289,7 @@ struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// Fails if the schema does not have its table.
+    /// Fails if the schema does not have its table, or if that is a view.
     fn of(
         statement: &'w Statement,
         write: WriteStatement,
@@ -299,6 +299,9 @@ impl<'w> Written<'w> {
             let name = &write.table.text;
             format!("it writes {name}, which the schema does not have")
         })?;
+        if table.kind == TableKind::View {
+            return Err(format!("it writes {}, which is a view", table.name.name));
+        }
         Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),
@@ -872,24 +875,27 @@ impl<'d> Priced<'d> {
         let Some(further) = further.checked_sub(1) else {
             return 0.0;
         };
-        let children = cascading(self.facts.catalog, table);
-        let units = children
+        let units = self
+            .facts
+            .cascading(table)
             .map(|(child, each)| each * (self.delete(child) + self.cascaded(child, further)));
         let tables = self.facts.catalog.tables.iter();
         let changed = tables.filter(|child| child.is_stored()).map(|child| {
             let keys = child.foreign_keys.iter();
             let changed = keys.filter(|key| key.references == table.name && is_changed(key));
-            let updates = changed.map(|key| {
+            let updates = changed.filter_map(|key| {
+                let said = unset(key, child, self.facts.catalog.dbms);
+                let columns: Vec<String> = said.after.keys().cloned().collect();
                 let row = RowWrite {
                     table: child,
                     kind: WriteKind::Update,
-                    columns: &key.columns,
-                    said: &unset(key, child, self.facts.catalog.dbms),
+                    columns: &columns,
+                    said: &said,
                 };
                 // Rows without a parent stay as they are.
-                let columns = key.columns.iter().filter_map(|name| child.column(name));
-                let present = columns.map(|column| self.facts.present(child, column));
-                present.fold(1.0, f64::min) * (self.own(&row) + self.copies(&row))
+                let units =
+                    || self.facts.referring(child, key) * (self.own(&row) + self.copies(&row));
+                (!columns.is_empty()).then(units)
             });
             rows(child) / rows(table) * updates.sum::<f64>()
         });
@@ -1164,9 +1170,13 @@ impl<'d> Priced<'d> {
         let is_set = |name: &str| item.node(name).is_some_and(|node| touched(node.inner()));
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
+        // With NULL in its key there is none: it only goes, or comes.
+        let moved =
+            [&said.before, &said.after].map(|values| self.has_key_of_null(item, scan, values));
+        let moved = if moved.contains(&true) { 1.0 } else { 2.0 };
         let values = new.unwrap_or(&nothing.after);
         let each = write_units(self.new_bytes(item, None, values));
-        let mut sum = if moves { 2.0 * each } else { each };
+        let mut sum = if moves { moved * each } else { each };
         let before = self.entries(item, scan, new.unwrap_or(&said.before));
         let after = self.entries(item, scan, new.unwrap_or(&said.after));
         for ((index, before), (_, after)) in before.into_iter().zip(after) {
@@ -1175,7 +1185,9 @@ impl<'d> Priced<'d> {
                 .attributes
                 .iter()
                 .filter(|(name, _)| self.holds(Some(index), name) && !is_key(index, name));
-            let stays = if moves || index.key().any(|key| is_set(&key.name)) {
+            let stays = if moves {
+                moved
+            } else if index.key().any(|key| is_set(&key.name)) {
                 2.0
             } else {
                 f64::from(u8::from(held.any(|(_, node)| touched(node))))
@@ -1192,6 +1204,20 @@ impl<'d> Priced<'d> {
                 };
         }
         sum
+    }
+
+    /// Whether rows with these values make no item, since a column in the table's key is NULL.
+    fn has_key_of_null(&self, item: &ItemType, scan: &Scan, values: &Values) -> bool {
+        let keys = self.model.table.key();
+        keys.filter_map(|key| item.node(&key.name))
+            .any(|node| match node {
+                AttributeNode::Template(template) => template.mandatory().any(|one| {
+                    let own = column_name(scan, one).filter(|_| is_own(one, scan));
+                    !one.replaces_null()
+                        && own.and_then(|name| values.get(name)) == Some(&Constant::Null)
+                }),
+                _ => false,
+            })
     }
 
     /// The share of the updates without a known value that take an item out of an index; 0 if this one sets no column of its condition.
@@ -1384,7 +1410,8 @@ fn is_changed(key: &ForeignKey) -> bool {
     )
 }
 
-/// What a child's row has before and after the database changes a foreign key's columns.
+/// What a child's row has before and after the database changes a foreign key's columns: `SET NULL (…)` of PostgreSQL leaves some of
+/// them, which may not be NULL.
 fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
     let value = |column: &String| {
         let column = child.column(column);
@@ -1394,14 +1421,16 @@ fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
             None => Constant::Null,
         }
     };
-    let columns = || key.columns.iter();
+    let is_set = |column: &&String| {
+        let column = child.column(column);
+        key.on_delete == ReferentialAction::SetDefault || column.is_some_and(|one| one.nullable)
+    };
+    let columns = || key.columns.iter().filter(is_set);
+    let before = columns().map(|column| (column.clone(), Constant::Other));
+    let after = columns().map(|column| (column.clone(), value(column)));
     SaidValues {
-        before: columns()
-            .map(|column| (column.clone(), Constant::Other))
-            .collect(),
-        after: columns()
-            .map(|column| (column.clone(), value(column)))
-            .collect(),
+        before: before.collect(),
+        after: after.collect(),
     }
 }
 
