@@ -2,6 +2,7 @@
 //! here too, so that both are reckoned alike.
 
 mod held;
+mod served;
 #[cfg(test)]
 mod tests;
 
@@ -16,19 +17,17 @@ use dynafold_mapping::model::{
 };
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{
-    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableName,
+    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableKind,
 };
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Constant, Lists, ReadTable, SqlQuery, UnreadableSql, WriteKind, WriteStatement, constant,
-    parametrized, table, write_statement,
+    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table, write_statement,
 };
 use serde::Serialize;
 
 use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
-use crate::counted::without_prefix;
-use crate::facts::{Facts, Met, cascading, entries_changed, leads_to, rows, taken_out};
+use crate::facts::{Facts, Met, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::Path;
 use crate::pricing::{MONTH, fetched, read_units, write_units};
@@ -37,6 +36,7 @@ use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
 use crate::{SHORT, is_simple, rows_written, said_values};
 use held::{Held, Rows, Way};
+use served::not_read;
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
 const CASCADES: u8 = 4;
@@ -227,41 +227,6 @@ pub fn price<S: Borrow<Statement>>(
     }
 }
 
-/// Reads a query, also one with parameters as drivers write them: `$1`, `?`.
-fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
-    match SqlQuery::read(sql, Some(dbms)) {
-        Err(UnreadableSql::Parameter(_)) => {
-            let named = parametrized(sql, dbms, Lists::Kept)?;
-            SqlQuery::read(&named.sql, Some(dbms))
-        }
-        read => read,
-    }
-}
-
-/// Why a statement that is not read as a write is no read either; `None` of a read, also of one that is not understood.
-fn not_read(sql: &str, dbms: Dbms) -> Option<String> {
-    let error = query(sql, dbms).err()?;
-    let sql = without_prefix(sql);
-    let mut words = sql.split(|sign: char| !sign.is_alphabetic());
-    let first = words.find(|word| !word.is_empty());
-    let first = first.unwrap_or_default().to_lowercase();
-    let is_no_read = match &error {
-        UnreadableSql::Writes(_) => true,
-        // It may be the WITH of a write.
-        UnreadableSql::Syntax(_) if first == "with" => {
-            let mut verbs = ["insert", "update", "delete", "merge"].iter();
-            verbs.any(|verb| has_word(sql, verb))
-        }
-        _ => !["select", "with", "values", "table"].contains(&&*first),
-    };
-    is_no_read.then(|| match error {
-        UnreadableSql::NoQuery => {
-            "it is neither a query nor an INSERT, UPDATE or DELETE of one table".to_owned()
-        }
-        error => format!("its SQL {error}"),
-    })
-}
-
 struct Priced<'d> {
     facts: Facts<'d>,
     model: &'d Model,
@@ -283,7 +248,7 @@ struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// Fails if the schema does not have its table.
+    /// Fails if the schema does not have its table, or if that is a view.
     fn of(
         statement: &'w Statement,
         write: WriteStatement,
@@ -293,6 +258,9 @@ impl<'w> Written<'w> {
             let name = &write.table.text;
             format!("it writes {name}, which the schema does not have")
         })?;
+        if table.kind == TableKind::View {
+            return Err(format!("it writes {}, which is a view", table.name.name));
+        }
         Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),
@@ -549,102 +517,10 @@ impl<'d> Priced<'d> {
         name.and_then(|name| self.model.table.index(name))
     }
 
-    /// Whether the SQL of an access pattern and a statement have no table in common, and so nothing but their name. SQL that is
-    /// not understood may read any.
-    fn asks_other_tables(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
-        let catalog = self.facts.catalog;
-        let tables = |sql: &str| {
-            let query = query(sql, catalog.dbms).ok()?;
-            let select = query.select()?;
-            let all = (0..select.relations.len()).map(|at| select.table(at, catalog));
-            let all: Option<Vec<&Table>> = all.collect();
-            all
-        };
-        let own = pattern.sql.as_deref().and_then(tables);
-        own.zip(tables(&statement.sql)).is_some_and(|(own, asked)| {
-            !own.iter()
-                .any(|one| asked.iter().any(|other| other.name == one.name))
-        })
-    }
-
-    /// A table that a statement reads and the SQL of an access pattern does not: one of a query within the statement, or any if the
-    /// statement is not understood.
-    fn table_not_read(
-        &self,
-        pattern: &AccessPattern,
-        statement: &Statement,
-        is_understood: bool,
-    ) -> Option<TableName> {
-        let catalog = self.facts.catalog;
-        let name = |read: &ReadTable| {
-            let found = table(catalog, read.schema.as_ref(), &read.name);
-            let unknown = || TableName {
-                schema: String::new(),
-                name: read.name.text.clone(),
-            };
-            found.map_or_else(unknown, |found| found.name.clone())
-        };
-        let asked = query(&statement.sql, catalog.dbms).ok()?;
-        let own = pattern.sql.as_deref();
-        let own = own.map(|sql| (sql, query(sql, catalog.dbms).ok()));
-        // Of what is read in FROM an access pattern without SQL says nothing.
-        let select = asked.select().filter(|_| is_understood || own.is_none());
-        let is_in_from = |wanted: &TableName| {
-            select.is_some_and(|select| {
-                let mut tables =
-                    (0..select.relations.len()).filter_map(|at| select.table(at, catalog));
-                tables.any(|table| table.name == *wanted)
-            })
-        };
-        let is_read = |wanted: &TableName| match &own {
-            Some((_, Some(query))) => query.tables.iter().any(|read| name(read) == *wanted),
-            // SQL that is not understood may read each table that it names.
-            Some((sql, None)) => has_word(sql, &wanted.name),
-            None => false,
-        };
-        let mut tables = asked.tables.iter().map(name);
-        tables.find(|table| !is_in_from(table) && !is_read(table))
-    }
-
-    /// What the SQL of an access pattern lacks that a statement asks for: it does not read the children or the table of a query within
-    /// the statement, or does not select a column of a parent.
-    fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
-        let (catalog, observed) = (self.facts.catalog, self.facts.observed);
-        let own = pattern.sql.as_deref();
-        let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
-        let asked = ask(&statement.sql, catalog, observed);
-        let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
-        if let Some(table) = self.table_not_read(pattern, statement, asked.is_ok()) {
-            let without = || format!("its access pattern has no SQL that reads {}", table.name);
-            let with = |_: &str| lacks(&format!("read {}", table.name));
-            return Some(pattern.sql.as_deref().map_or_else(without, with));
-        }
-        let (Some(own), Ok(asked)) = (own, asked) else {
-            return None;
-        };
-        let has = |table: &Table| {
-            let mut types = own.iter().flat_map(Ask::types);
-            types.any(|(known, _)| known.name == table.name)
-        };
-        let mut children = asked.iter().flat_map(|ask| &ask.children);
-        if let Some(child) = children.find(|child| !has(child.table)) {
-            return Some(lacks(&format!("read {}", child.table.name.name)));
-        }
-        let is_list = |ask: &Ask<'_>| !ask.children.is_empty() || ask.computes;
-        if own.iter().chain(&asked).any(is_list) {
-            return None;
-        }
-        // A reference stands for the parent's key.
-        let is_lacked = |path: &Path| {
-            let end = |path: &Path| (path.steps.last().cloned(), path.column.clone());
-            let mut known = own.iter().flat_map(|ask| &ask.outputs);
-            !path.clone().shortened().steps.is_empty()
-                && !known.any(|(known, _)| end(known) == end(path))
-        };
-        let mut outputs = asked.iter().flat_map(|ask| &ask.outputs);
-        let (path, _) = outputs.find(|(path, _)| is_lacked(path))?;
-        let parent = &path.steps.last()?.table.name;
-        Some(lacks(&format!("select {parent}.{}", path.column)))
+    /// The item types that an access pattern answers.
+    fn answered(&self, pattern: &AccessPattern) -> impl Iterator<Item = &'d ItemType> {
+        let types = self.model.item_types.iter();
+        types.filter(move |item| pattern.items.is_empty() || pattern.items.contains(&item.name))
     }
 
     /// One request of an access pattern. What its key does not ask for is read in vain.
@@ -658,12 +534,7 @@ impl<'d> Priced<'d> {
         let of_statement = understood(&statement.sql).unwrap_or_default();
         let asks = own.unwrap_or_else(|| of_statement.clone());
         let index = self.index(pattern.index.as_deref());
-        let types = self
-            .model
-            .item_types
-            .iter()
-            .filter(|item| pattern.items.is_empty() || pattern.items.contains(&item.name));
-        let types: Vec<&ItemType> = types.collect();
+        let types: Vec<&ItemType> = self.answered(pattern).collect();
         // Figures that a query makes are items of their own.
         let is_query = |item: &&ItemType| {
             let scan = self.scan(item);
@@ -851,24 +722,27 @@ impl<'d> Priced<'d> {
         let Some(further) = further.checked_sub(1) else {
             return 0.0;
         };
-        let children = cascading(self.facts.catalog, table);
-        let units = children
+        let units = self
+            .facts
+            .cascading(table)
             .map(|(child, each)| each * (self.delete(child) + self.cascaded(child, further)));
         let tables = self.facts.catalog.tables.iter();
         let changed = tables.filter(|child| child.is_stored()).map(|child| {
             let keys = child.foreign_keys.iter();
             let changed = keys.filter(|key| key.references == table.name && is_changed(key));
-            let updates = changed.map(|key| {
+            let updates = changed.filter_map(|key| {
+                let said = unset(key, child, self.facts.catalog.dbms);
+                let columns: Vec<String> = said.after.keys().cloned().collect();
                 let row = RowWrite {
                     table: child,
                     kind: WriteKind::Update,
-                    columns: &key.columns,
-                    said: &unset(key, child, self.facts.catalog.dbms),
+                    columns: &columns,
+                    said: &said,
                 };
                 // Rows without a parent stay as they are.
-                let columns = key.columns.iter().filter_map(|name| child.column(name));
-                let present = columns.map(|column| self.facts.present(child, column));
-                present.fold(1.0, f64::min) * (self.own(&row) + self.copies(&row))
+                let units =
+                    || self.facts.referring(child, key) * (self.own(&row) + self.copies(&row));
+                (!columns.is_empty()).then(units)
             });
             rows(child) / rows(table) * updates.sum::<f64>()
         });
@@ -1143,9 +1017,13 @@ impl<'d> Priced<'d> {
         let is_set = |name: &str| item.node(name).is_some_and(|node| touched(node.inner()));
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
+        // With NULL in its key there is none: it only goes, or comes.
+        let moved =
+            [&said.before, &said.after].map(|values| self.has_key_of_null(item, scan, values));
+        let moved = if moved.contains(&true) { 1.0 } else { 2.0 };
         let values = new.unwrap_or(&nothing.after);
         let each = write_units(self.new_bytes(item, None, values));
-        let mut sum = if moves { 2.0 * each } else { each };
+        let mut sum = if moves { moved * each } else { each };
         let before = self.entries(item, scan, new.unwrap_or(&said.before));
         let after = self.entries(item, scan, new.unwrap_or(&said.after));
         for ((index, before), (_, after)) in before.into_iter().zip(after) {
@@ -1154,7 +1032,9 @@ impl<'d> Priced<'d> {
                 .attributes
                 .iter()
                 .filter(|(name, _)| self.holds(Some(index), name) && !is_key(index, name));
-            let stays = if moves || index.key().any(|key| is_set(&key.name)) {
+            let stays = if moves {
+                moved
+            } else if index.key().any(|key| is_set(&key.name)) {
                 2.0
             } else {
                 f64::from(u8::from(held.any(|(_, node)| touched(node))))
@@ -1171,6 +1051,20 @@ impl<'d> Priced<'d> {
                 };
         }
         sum
+    }
+
+    /// Whether rows with these values make no item, since a column in the table's key is NULL.
+    fn has_key_of_null(&self, item: &ItemType, scan: &Scan, values: &Values) -> bool {
+        let keys = self.model.table.key();
+        keys.filter_map(|key| item.node(&key.name))
+            .any(|node| match node {
+                AttributeNode::Template(template) => template.mandatory().any(|one| {
+                    let own = column_name(scan, one).filter(|_| is_own(one, scan));
+                    !one.replaces_null()
+                        && own.and_then(|name| values.get(name)) == Some(&Constant::Null)
+                }),
+                _ => false,
+            })
     }
 
     /// The share of the updates without a known value that take an item out of an index; 0 if this one sets no column of its condition.
@@ -1363,7 +1257,8 @@ fn is_changed(key: &ForeignKey) -> bool {
     )
 }
 
-/// What a child's row has before and after the database changes a foreign key's columns.
+/// What a child's row has before and after the database changes a foreign key's columns: `SET NULL (…)` of PostgreSQL leaves some of
+/// them, which may not be NULL.
 fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
     let value = |column: &String| {
         let column = child.column(column);
@@ -1373,14 +1268,16 @@ fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
             None => Constant::Null,
         }
     };
-    let columns = || key.columns.iter();
+    let is_set = |column: &&String| {
+        let column = child.column(column);
+        key.on_delete == ReferentialAction::SetDefault || column.is_some_and(|one| one.nullable)
+    };
+    let columns = || key.columns.iter().filter(is_set);
+    let before = columns().map(|column| (column.clone(), Constant::Other));
+    let after = columns().map(|column| (column.clone(), value(column)));
     SaidValues {
-        before: columns()
-            .map(|column| (column.clone(), Constant::Other))
-            .collect(),
-        after: columns()
-            .map(|column| (column.clone(), value(column)))
-            .collect(),
+        before: before.collect(),
+        after: after.collect(),
     }
 }
 

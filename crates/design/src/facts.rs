@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use dynafold_format::{float, joined, whole};
-use dynafold_relational::catalog::{Catalog, Column, DataType, ReferentialAction, Table};
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, ForeignKey, ReferentialAction, Table,
+};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::{Comparator, Constant, WriteKind, identifier};
 
@@ -146,22 +148,28 @@ pub(crate) fn leads_to(table: &Table, other: &Table) -> bool {
     keys.any(|key| key.references == other.name)
 }
 
-/// The other tables whose rows go with a row of this one by ON DELETE CASCADE, each with their mean number.
-pub(crate) fn cascading<'c>(
-    catalog: &'c Catalog,
-    table: &Table,
-) -> impl Iterator<Item = (&'c Table, f64)> {
-    let parent = table.name.clone();
-    let all = rows(table);
-    catalog.tables.iter().filter_map(move |child| {
-        let mut keys = child.foreign_keys.iter();
-        let goes =
-            keys.any(|key| key.references == parent && key.on_delete == ReferentialAction::Cascade);
-        (goes && child.name != parent && child.is_stored()).then(|| (child, rows(child) / all))
-    })
-}
-
 impl Facts<'_> {
+    /// The other tables whose rows go with a row of this one by ON DELETE CASCADE, each with their mean number.
+    pub(crate) fn cascading(&self, table: &Table) -> impl Iterator<Item = (&Table, f64)> {
+        let others = self.catalog.tables.iter();
+        let others = others.filter(move |child| child.name != table.name && child.is_stored());
+        others.filter_map(move |child| {
+            let keys = child.foreign_keys.iter().filter(|key| {
+                key.references == table.name && key.on_delete == ReferentialAction::Cascade
+            });
+            let each = keys.map(|key| self.referring(child, key));
+            let all = each.reduce(|sum, each| sum + each)?;
+            Some((child, all * rows(child) / rows(table)))
+        })
+    }
+
+    /// The share of a child's rows that a foreign key leads to a parent: its columns are not NULL.
+    pub(crate) fn referring(&self, child: &Table, key: &ForeignKey) -> f64 {
+        let columns = key.columns.iter().filter_map(|name| child.column(name));
+        let present = columns.map(|column| self.present(child, column));
+        present.fold(1.0, f64::min)
+    }
+
     pub(crate) fn sample(&self, table: &Table, column: &Column) -> Option<&ColumnSample> {
         self.observed.column(table, &column.name)
     }

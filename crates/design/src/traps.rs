@@ -13,7 +13,7 @@ use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamil
 use dynafold_sql::WriteKind;
 
 use crate::ask::{Ask, Equal, When, ignores_case};
-use crate::facts::{cascading, rows, significant};
+use crate::facts::{rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -1001,7 +1001,7 @@ fn cascades(material: &Material<'_, '_>, lines: &mut Lines) {
     let deletes = material.writes();
     let deletes = deletes.filter(|(_, _, write)| write.kind == WriteKind::Delete);
     let found = deletes.filter_map(|(statement, table, _)| {
-        let children = cascading(material.pricing.facts.catalog, table);
+        let children = material.pricing.facts.cascading(table);
         let children =
             children.map(|(child, each)| format!("about {} of {}", about(each), child.name.name));
         let children = joined(children, ", ");

@@ -2,6 +2,7 @@
 
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::Described;
+use dynafold_relational::catalog::TableKind;
 
 use super::{PricedMapping, PricedRequest, price};
 use crate::traps::tests::schema;
@@ -535,7 +536,7 @@ access_patterns:
 }
 
 const COPIED: &str = "regions 10: id, name text, hub_id @parcels null
-    zones 100: id, region_id @regions set_null distinct=10, status text distinct=2, name text
+    zones 100: id, region_id @regions set_null null distinct=10, status text distinct=2, name text
     parcels 10000: id, zone_id @zones distinct=100, before_id @parcels set_null null, state text distinct=4
     labels 20000: id, parcel_id @parcels distinct=10000, is_lost
     notes 500: parcel_id @parcels distinct=500, body text
@@ -909,6 +910,49 @@ access_patterns:
     for own in [plain.as_str(), ""] {
         assert_eq!(why(own, last), "");
     }
+    // Without SQL the items say which tables are read.
+    for (read, reason) in [
+        (
+            "SELECT id FROM zones WHERE id = :z UNION ALL SELECT id FROM zones WHERE name = :z",
+            "",
+        ),
+        (
+            "WITH x AS (SELECT id FROM zones WHERE id = :z) SELECT id FROM x",
+            "",
+        ),
+        (
+            "SELECT id FROM parcels WHERE id = :z",
+            "the access pattern of its name reads other tables",
+        ),
+    ] {
+        assert_eq!(why("", read), reason, "{read}");
+    }
+}
+
+#[test]
+fn items_are_made_of_the_tables_that_they_join_and_ask() {
+    let why = |item: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"P#{{id}}\", SK: A }}
+{item}
+access_patterns:
+  parcel: {{ items: [PARCEL], key: {{ PK: \"P#{{p}}\" }} }}
+"
+        );
+        let sql = "-- parcel (1/s)\nSELECT id FROM parcels WHERE id = :p AND zone_id IN (SELECT id FROM zones);";
+        let found = priced(COPIED, &mapping, sql);
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let reason = "its access pattern has no SQL that reads zones";
+    assert_eq!(why("    columns: [state]"), reason);
+    assert_eq!(
+        why("    join: { z: zone_id }\n    attributes: { zone: \"{z.name}\" }"),
+        ""
+    );
+    assert_eq!(why("    where: \"zone_id IN (SELECT id FROM zones)\""), "");
 }
 
 #[test]
@@ -933,7 +977,11 @@ access_patterns:
         ("TRUNCATE TABLE zones", neither),
         (
             "WITH x AS (DELETE FROM zones WHERE id = $1 RETURNING id) SELECT id FROM x",
-            "its SQL would write: it has DELETE",
+            "it has DELETE within a query",
+        ),
+        (
+            "WITH n AS (SELECT id FROM zones FOR UPDATE SKIP LOCKED) UPDATE zones SET name = 'x' FROM n WHERE zones.id = n.id",
+            "its SQL would lock rows: it has ",
         ),
         (
             "DELETE FROM elsewhere WHERE id = :z",
@@ -949,17 +997,45 @@ access_patterns:
         assert_eq!(not_priced.name, "zone");
         assert!(not_priced.why.starts_with(reason), "{}", not_priced.why);
     }
-    // A read that cannot be read is one.
-    for read in [
-        "SELECT id FROM zones WHERE",
-        "SELECT id FROM zones FOR UPDATE",
+    // A read that cannot be read is one, but only its own SQL serves it.
+    for (read, reason) in [
+        ("SELECT id FROM zones WHERE", "its SQL cannot be read: "),
+        (
+            "WITH x AS (SELECT 1) SELECT id FROM zones WHERE FOR NO KEY UPDATE",
+            "its SQL ",
+        ),
+        (
+            "SELECT id FROM parcels WHERE id = :z FOR UPDATE",
+            "its SQL would lock rows: it has FOR UPDATE",
+        ),
     ] {
         let found = found(read);
         assert!(
-            found.not_priced.is_empty() && found.reads.len() == 1,
+            found.not_priced.is_empty() && found.reads[0].served.is_none(),
             "{read}"
         );
+        let why = found.reads[0].why_not.as_ref().unwrap();
+        assert!(why.starts_with(reason), "{why}");
     }
+    let lock = "SELECT id, name FROM zones WHERE id = :z FOR UPDATE";
+    let mapping = mapping.replace("SELECT id, name FROM zones WHERE id = :z", lock);
+    let found = priced(COPIED, &mapping, &format!("-- zone (1/s)\n{lock};"));
+    assert!(found.reads[0].served.is_some(), "{found:?}");
+}
+
+#[test]
+fn a_with_of_a_write_that_depends_on_settings_is_no_read() {
+    let mapping = "items:
+  ZONE: { from: zones, key: { PK: \"Z#{id}\", SK: A } }
+";
+    let sql =
+        "-- zone (1/s)\nWITH n AS (SELECT 1) UPDATE zones SET name = name || :n WHERE id = :z;";
+    let found = priced(&format!("mysql\n{COPIED}"), mapping, sql);
+    assert!(found.reads.is_empty(), "{found:?}");
+    assert!(
+        found.not_priced[0].why.starts_with("its SQL has `||`"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -1006,7 +1082,7 @@ fn a_reference_that_a_delete_sets_to_null_is_written() {
 fn a_child_loses_its_reference_once() {
     let of = |reference: &str, pet: &str| {
         let tables = format!(
-            "owners 100: id\n    pets 1000: id, owner_id @owners set_null null {reference}, name text"
+            "owners 100: id\n    pets 1000: id, owner_id @owners set_null {reference}, name text"
         );
         let mapping = format!(
             "items:
@@ -1018,11 +1094,13 @@ fn a_child_loses_its_reference_once() {
         write(&priced(&tables, &mapping, sql))
     };
     // Besides the owner its ten pets, or two, of which each has an owner.
-    let (ten, two) = ("distinct=100", "distinct=100 present=200");
+    let (ten, two) = ("null distinct=100", "null distinct=100 present=200");
     let item = "key: { PK: \"P#{id}\", SK: A }";
     assert_near(of(ten, item), 1.0 + 10.0);
     assert_near(of(two, item), 1.0 + 2.0);
     assert_near(of(ten, &format!("{item}, columns: [name]")), 1.0);
+    // What may not be NULL stays.
+    assert_near(of("distinct=100", item), 1.0);
     // The entry goes.
     let entry = format!("{item}, attributes: {{ GSI2PK: \"O#{{owner_id}}\" }}");
     assert_near(of(ten, &entry), 1.0 + 10.0 * 2.0);
@@ -1036,6 +1114,53 @@ fn a_child_loses_its_reference_once() {
     // The item goes.
     let only = format!("{item}, where: \"owner_id IS NOT NULL\"");
     assert_near(of(two, &only), 1.0 + 2.0);
+    let in_key = "key: { PK: \"O#{owner_id}\", SK: \"P#{id}\" }";
+    assert_near(of(two, in_key), 1.0 + 2.0);
+}
+
+#[test]
+fn an_item_whose_key_is_null_before_or_after_is_written_once() {
+    let tables = "pets 1000: id, owner_id null, name text";
+    let mapping = "items:
+  PET: { from: pets, key: { PK: \"O#{owner_id}\", SK: \"P#{id}\" }, attributes: { GSI2PK: \"N#{name}\" } }
+";
+    for (set, units) in [
+        ("owner_id = NULL WHERE id = :id", 2.0),
+        ("owner_id = :o WHERE id = :id AND owner_id IS NULL", 2.0),
+        ("owner_id = :o WHERE id = :id", 4.0),
+    ] {
+        let sql = format!("-- give (1/s)\nUPDATE pets SET {set};");
+        assert_near(write(&priced(tables, mapping, &sql)), units);
+    }
+}
+
+#[test]
+fn a_delete_cascades_to_the_rows_that_refer_to_it_by_each_key() {
+    let tables = "owners 100: id
+        pets 1000: id, owner_id @owners cascade null distinct=100 present=200, keeper_id @owners cascade null distinct=100 present=500";
+    let mapping = "items:
+  OWNER: { from: owners, key: { PK: \"O#{id}\", SK: A } }
+  PET: { from: pets, key: { PK: \"P#{id}\", SK: A } }
+";
+    let sql = "-- leave (1/s)\nDELETE FROM owners WHERE id = :id;";
+    assert_near(write(&priced(tables, mapping, sql)), 1.0 + 2.0 + 5.0);
+}
+
+#[test]
+fn a_write_of_a_view_is_not_priced() {
+    let (mut catalog, limits) = schema(PARCELS);
+    catalog.tables[0].kind = TableKind::View;
+    let text = format!(
+        "{TABLE}items:\n  PARCEL: {{ from: parcels, key: {{ PK: \"P#{{id}}\", SK: P }} }}\n"
+    );
+    let (model, ..) = modelled(&text, &|_| None, &catalog, &Described::new()).unwrap();
+    let sql = "-- move (1/s)\nUPDATE zones SET id = :n WHERE id = :id;";
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    let observed = &limits.observed;
+    let found = price("", &catalog, &model, &statements, &prices, observed);
+    assert!(found.writes.is_empty());
+    assert_eq!(found.not_priced[0].why, "it writes zones, which is a view");
 }
 
 #[test]
