@@ -6,11 +6,12 @@ use crate::cli::{Outcome, report};
 use crate::load;
 use crate::target::TargetErrorKind;
 
-/// The outcome of a report, with what there is to say about it. `would_change`: of a plan.
+/// The outcome of a report, with what there is to say about it. `would_change`: of a plan. `fresh`: what --fresh does, of a
+/// run that can be resumed.
 pub(in crate::cli) fn ended(
     report: load::Report,
     would_change: bool,
-    resumable: bool,
+    fresh: Option<&str>,
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
     let line = report::migration_outcome(&report);
@@ -26,17 +27,17 @@ pub(in crate::cli) fn ended(
         }
         load::Outcome::Interrupted => {
             output.warning(&line);
-            if resumable {
+            if fresh.is_some() {
                 output.note(AGAIN);
             }
             Ok(Outcome::Interrupted)
         }
         load::Outcome::Stopped { .. } => {
-            let how = if resumable && (report.resumed || report.total.rows_read > 0) {
-                "with `--fresh`, which keeps the items that are written already"
-            } else {
-                "again"
-            };
+            let is_begun = report.resumed || report.total.rows_read > 0;
+            let how = fresh.filter(|_| is_begun).map_or_else(
+                || "again".to_owned(),
+                |does| format!("with `--fresh`, which {does}"),
+            );
             Err(Failure::failed(line).with_help(format!(
                 "correct the mapping or the rows, and start the same command {how}; --max-rejects N continues past N rejected rows"
             )))
@@ -49,7 +50,7 @@ pub(in crate::cli) fn ended(
                 _ => false,
             };
             let mut failure = Failure::from(failure);
-            if resumable && !is_gone {
+            if fresh.is_some() && !is_gone {
                 output.note(AGAIN);
                 // A source that knows of no state says it otherwise.
                 failure.help = failure
@@ -101,8 +102,8 @@ mod tests {
     fn books_that_do_not_balance_are_a_failure_with_rejects_too() {
         let output = OutputStreams::new(Color::Never);
         for outcome in [load::Outcome::Complete, load::Outcome::CompleteWithRejects] {
-            assert!(ended(report(outcome.clone(), true), false, false, &output).is_ok());
-            assert!(ended(report(outcome, false), false, false, &output).is_err());
+            assert!(ended(report(outcome.clone(), true), false, None, &output).is_ok());
+            assert!(ended(report(outcome, false), false, None, &output).is_err());
         }
     }
 }

@@ -631,7 +631,8 @@ async fn load_items(
         } else {
             output.text(&report::migration(&report))?;
         }
-        return ended(report, false, true, output).map(Loaded::Incomplete);
+        let fresh = Some("reads all rows again");
+        return ended(report, false, fresh, output).map(Loaded::Incomplete);
     }
     if report.keys.overwritten > 0 {
         // The next run starts over.
@@ -871,7 +872,7 @@ pub(super) async fn compare(
     let cancel = stop_on_signals();
     let report = inputs.load(&spool, options, None, &cancel).await;
     if !report.outcome.is_finished() || !report.balanced {
-        return ended(report, false, false, output);
+        return ended(report, false, None, output);
     }
     let (expected, shown) = (report.total.written, place.to_string());
     let table = model.table.clone();

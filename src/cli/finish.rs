@@ -177,7 +177,7 @@ fn print(
     match finished.report.outcome {
         load::Outcome::Stopped { reason } => Err(Failure::failed(format!("stopped: {reason}"))
             .with_help("correct the mapping or the rows, make a new plan, and load again; for a table that holds items, `plan` needs --append")),
-        _ => ending::ended(finished.report, false, false, output),
+        _ => ending::ended(finished.report, false, None, output),
     }
 }
 

@@ -75,7 +75,8 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
         output.warning(&nothing);
     }
     let would_change = report.would_change() || (job.arguments.plan && indexes.would_change());
-    ended(report, would_change, resumable, output)
+    let fresh = resumable.then_some("keeps the items that are written already");
+    ended(report, would_change, fresh, output)
 }
 
 /// What is printed for programs.

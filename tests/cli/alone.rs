@@ -406,6 +406,26 @@ async fn the_rows_of_rejected_elements_are_loaded_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn equal_items_that_were_not_written_are_not_said_to_overwrite() {
+    let case = Case::new(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, n INTEGER NOT NULL); INSERT INTO a VALUES (1, 7), (2, 7), (3, 8);",
+        "  A: { from: a, key: { PK: \"X#{n}\", SK: \"-\" }, columns: [] }\n",
+    )
+    .await;
+    let nightly = ["--one-pass", "--changes-only"];
+    case.migrate(&nightly, 3);
+    let ran = case.run("migrate", &nightly).exits(3);
+    ran.says("complete, but 1 item has the key of another");
+    let report = ran.json();
+    assert_eq!(
+        (total(&report, "written"), total(&report, "unchanged")),
+        (0, 3)
+    );
+    assert_eq!(claimed(&report, "keys_differ"), "differs");
+    assert!(!ran.stdout.contains("overwrote"), "{}", ran.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_preview_rejects_the_rows_that_a_load_rejects() {
     // A comes first in the mapping, and the row of B has the smaller key; texts are loaded in an order of their own.
     let script = "CREATE TABLE a (id INTEGER PRIMARY KEY, n INTEGER);

@@ -728,6 +728,28 @@ items:
     assert_eq!(case.items("out").len(), 2);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_stops_because_of_rejects_says_that_fresh_reads_all_rows_again() {
+    let case = Case::new(1).await;
+    // The schema proves that the keys differ, so that the rows are read only once; the second has no name.
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items: { USER: { from: users, key: { PK: \"USER#{id}\", SK: \"{name}\" } } }
+";
+    std::fs::write(case.path("m.yaml"), mapping).unwrap();
+    let ran = case.export("out", &[]).exits(1);
+    says(
+        &ran,
+        "stopped: there are more rejects",
+        "with `--fresh`, which reads all rows again",
+    );
+    case.source
+        .run("UPDATE users SET name = 'Bob' WHERE id = 2")
+        .await;
+    case.export("out", &["--fresh"]).exits(0);
+    assert_eq!(case.items("out").len(), 3);
+}
+
 /// What an export that is interrupted leaves at its beginning.
 fn interrupted(folder: &Path) {
     std::fs::create_dir_all(folder).unwrap();

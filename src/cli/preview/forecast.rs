@@ -202,7 +202,14 @@ fn rejects(forecast: &Forecast) -> String {
             }
         }
     }
-    let file = forecast.rejects_file.as_ref();
-    out.extend(file.map(|file| format!(" they are in {}", file.display())));
+    if let Some(file) = &forecast.rejects_file {
+        let (rows, file) = (forecast.rejects_in_file, file.display());
+        out.push(if rows < forecast.total.rejected {
+            let rows = counted(rows, "row");
+            format!(" those that were looked for, {rows}, are in {file}")
+        } else {
+            format!(" they are in {file}")
+        });
+    }
     out.join("\n")
 }

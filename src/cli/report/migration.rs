@@ -146,8 +146,8 @@ fn keys(report: &Report) -> Option<String> {
     let keys = &report.keys;
     match keys.check {
         _ if keys.overwritten > 0 => Some(format!(
-            "{} that overwrote another with the same key: {}",
-            counted(keys.overwritten, "item"),
+            "{} the key of another: {}",
+            counted_as(keys.overwritten, "item has", "items have"),
             if keys.compared_by.is_some() {
                 "some rows share a key, and the table holds only one of their items"
             } else if keys.check == KeyCheck::Late {
@@ -303,8 +303,8 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
             )
         }
         Outcome::CompleteWithRejects if report.total.rejected == 0 => format!(
-            "complete, but {} overwrote another",
-            counted(report.keys.overwritten, "item")
+            "complete, but {} the key of another",
+            counted_as(report.keys.overwritten, "item has", "items have")
         ),
         Outcome::CompleteWithRejects => {
             format!(

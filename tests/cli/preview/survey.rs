@@ -116,6 +116,42 @@ async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
 }
 
 #[tokio::test]
+async fn rejects_beyond_the_first_keys_are_counted_and_not_said_to_be_in_the_file() {
+    let source = Database::new(
+        "CREATE TABLE twins (id INTEGER PRIMARY KEY, k INTEGER);
+         INSERT INTO twins VALUES (0, NULL);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20200)
+         INSERT INTO twins SELECT i, i % 10100 FROM n;",
+    )
+    .await;
+    let mapping = source.folder().join("twins.yaml");
+    let text = "dynafold: 1\ntable: { name: twins, key: { partition: PK } }\nitems: { TWIN: { from: twins, key: { PK: \"K#{k}\" }, columns: [] } }\n";
+    std::fs::write(&mapping, text).unwrap();
+    let (mapping, file) = (mapping.display().to_string(), source.folder().join("r"));
+    let rejects = file.display().to_string();
+    let all = |format: &str| {
+        let further = ["--rejects", &rejects, "--format", format];
+        preview_all(&source.url(), &mapping, &further).exits(3)
+    };
+    let report = all("json").json();
+    let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+    assert_eq!(lines, 10_001);
+    assert_eq!(report["total"]["rejected"], 10_101);
+    assert_eq!(report["rejects_in_file"], 10_001);
+    let missing = "100 rejected rows are not in the rejects file: of shared keys, only the first 10,000 were looked for";
+    assert_eq!(report["warnings"], json!([missing]));
+    let ran = all("table");
+    ran.says(missing);
+    ran.prints(&format!(
+        " those that were looked for, 10,001 rows, are in {rejects}"
+    ));
+    source.run("DELETE FROM twins WHERE id > 10000").await;
+    let ran = all("table");
+    ran.prints(&format!(" they are in {rejects}"));
+    assert!(!ran.stderr.contains("rejects file"), "{}", ran.stderr);
+}
+
+#[tokio::test]
 async fn item_types_that_are_left_out_and_may_make_the_same_keys_are_named() {
     let (source, mapping) = events(300).await;
     let url = source.url();

@@ -239,6 +239,7 @@ async fn one_pass_says_how_many_items_were_overwritten() {
     database.run("DELETE FROM events WHERE code IS NULL").await;
     let case = Case::storm(&database.url(), "");
     let ran = case.migrate(&["--one-pass"]).exits(3);
+    ran.prints("4 items have the key of another item");
     let report = ran.json();
     hold_loaded(&report);
     assert_eq!(report["keys"]["check"], "late");

@@ -109,8 +109,8 @@ fn keys_differ(
         _ if keys.overwritten > 0 => (
             ClaimVerdict::Differs,
             format!(
-                "{} overwrote an item with the same key",
-                counted(keys.overwritten, "item")
+                "{} the key of another item",
+                counted_as(keys.overwritten, "item has", "items have")
             ),
         ),
         _ if keys.shared > 0 && compares_again && matches!(outcome, Outcome::Complete) => (
@@ -196,10 +196,10 @@ mod tests {
             (Proved, [0, 0, 0], interrupted, One, "Proved: by the schema"),
             (Proved, [0, 0, 0], complete, Many, "NotProved: rows may"),
             (Late, [9, 0, 0], complete, Many, "NotProved: rows may"),
-            (Late, [9, 0, 2], complete, Many, "Differs: 2 items overw"),
+            (Late, [9, 0, 2], complete, Many, "Differs: 2 items have"),
             // What was seen goes before what was proved.
-            (Proved, [0, 0, 1], complete, One, "Differs: 1 item overw"),
-            (Late, [0, 0, 2], complete, One, "Differs: 2 items overw"),
+            (Proved, [0, 0, 1], complete, One, "Differs: 1 item has"),
+            (Late, [0, 0, 2], complete, One, "Differs: 2 items have"),
             (First, [9, 1, 0], complete, Two, "NotProved: 1 item had"),
             (First, [9, 1, 0], with_rejects, Two, "Differs: 1 item has"),
             (

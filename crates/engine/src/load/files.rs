@@ -27,6 +27,8 @@ pub(crate) struct LineFile {
     /// How each of its lines begins.
     beginning: String,
     open: Option<ResumableFile>,
+    /// Lines of [`LineFile::append_line`].
+    pub(crate) lines: u64,
     /// Whether lines of it were lost, which its failure tells: nobody is sent to look for them.
     broken: bool,
 }
@@ -38,6 +40,7 @@ impl LineFile {
             path,
             beginning,
             open: None,
+            lines: 0,
             broken: false,
         }
     }
@@ -97,7 +100,9 @@ impl LineFile {
     /// Appends one line as it comes, which is on disk when the file is closed. After a failure there are no
     /// more.
     pub(crate) fn append_line(&mut self, line: &str) -> Result<(), Failure> {
-        self.write(|file| file.append_uncommitted(line.as_bytes()))
+        self.write(|file| file.append_uncommitted(line.as_bytes()))?;
+        self.lines += 1;
+        Ok(())
     }
 
     fn write(

@@ -160,7 +160,8 @@ pub struct KeysReport {
     pub shared_outside: u64,
     /// Rows that make no item, found before the first write as far as the reading of keys met them.
     pub faults: u64,
-    /// Items that were written over another, found after the last write.
+    /// Items that have the key of another of the run, found after the last write: each was written over it, unless it was
+    /// unchanged.
     pub overwritten: u64,
     /// Bytes of keys that went to disk.
     pub spilled_bytes: u64,

@@ -40,11 +40,13 @@ pub struct Forecast {
     /// The first rejected rows of each item type and code; those that share keys stand in
     /// `collisions`.
     pub rejects: Vec<RejectNote>,
-    /// The file that holds all of them, if one was asked for and there are any.
+    /// The file of rejected rows, if one was asked for and there are any.
     pub rejects_file: Option<PathBuf>,
+    /// How many rows are in that file. If some are not, a warning says why.
+    pub rejects_in_file: u64,
     /// Bytes of all items as DynamoDB JSON, a line each: what an import from S3 is billed by.
     pub import_bytes: u64,
-    /// Warnings of the source, and which item types may have keys of the selected ones.
+    /// Warnings of the source, which item types may have keys of the selected ones, and why rejected rows are not in the file.
     pub warnings: Vec<String>,
     /// Seconds from the first row to the end.
     pub elapsed_seconds: f64,

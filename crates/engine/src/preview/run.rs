@@ -4,7 +4,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use dynafold_format::{counted_as, whole};
+use dynafold_format::{count, counted_as, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
@@ -293,14 +293,16 @@ impl SurveyRun {
         found: Option<FoundCollisions>,
         begun: Instant,
     ) -> Forecast {
-        let mut rejects_file = None;
+        let total = sum(&self.books);
+        let (mut rejects_file, mut rejects_in_file, mut missing) = (None, 0, 0);
         if let Some(mut rejects) = self.rejects {
+            rejects_in_file = rejects.lines;
+            missing = total.rejected.saturating_sub(rejects.lines);
             match rejects.close(true) {
                 Ok(path) => rejects_file = path,
                 Err(failure) => why = Some(failure.into()),
             }
         }
-        let total = sum(&self.books);
         let outcome = match why {
             None => ForecastOutcome::Complete,
             Some(EndReason::Failed(failure)) => ForecastOutcome::Failed(failure),
@@ -315,6 +317,12 @@ impl SurveyRun {
                 not_compared(&left_out)
             ));
         }
+        if let Some(found) = &collisions
+            && missing > 0
+            && !matches!(outcome, ForecastOutcome::Failed(_))
+        {
+            warnings.push(not_in_file(missing, found));
+        }
         let mut forecast = Forecast {
             claims: vec![claim(&self.model, &outcome, collisions.as_ref(), &left_out)],
             outcome,
@@ -328,6 +336,7 @@ impl SurveyRun {
             collisions: collisions.unwrap_or_default(),
             rejects: self.notes,
             rejects_file,
+            rejects_in_file,
             import_bytes: 0,
             warnings,
             elapsed_seconds: begun.elapsed().as_secs_f64(),
@@ -336,6 +345,21 @@ impl SurveyRun {
         self.tally.finish(&self.model, &mut forecast);
         forecast
     }
+}
+
+/// That rejected rows are missing in the rejects file, and why.
+fn not_in_file(missing: u64, found: &Collisions) -> String {
+    let wanted = found.named.iter().map(|key| key.items.saturating_sub(1));
+    let why = if missing == found.items.saturating_sub(wanted.sum()) {
+        format!(
+            "of shared keys, only the first {} were looked for",
+            count(found.named.len())
+        )
+    } else {
+        "the rows that share keys were not all read again".to_owned()
+    };
+    let rows = counted_as(missing, "rejected row is", "rejected rows are");
+    format!("{rows} not in the rejects file: {why}")
 }
 
 /// What all item types come to.
