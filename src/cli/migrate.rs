@@ -27,7 +27,7 @@ use super::signals::stop_on_signals;
 use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::state::PruneSelection;
-use crate::load::{self, Load, LoadOptions};
+use crate::load::{self, ItemTypeMarks, Load, LoadOptions};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source::Source;
@@ -118,6 +118,9 @@ impl PreparedLoad {
         let model = Arc::new(selection::item_types(whole, &job.arguments.items)?);
         let context = target::context(&model, job.arguments.now)?;
         load::check_archive(&job.options.archive_file, &model)?;
+        if job.options.prune.is_some() {
+            ItemTypeMarks::of(&model).map_err(load::Failure::from)?;
+        }
         let selection = rows::of(job, &model)?;
         let target = connect(&job.target).await?;
         let usage = if job.arguments.plan {

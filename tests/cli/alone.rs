@@ -381,6 +381,53 @@ async fn of_rows_without_a_key_the_same_one_is_loaded_in_whatever_order_they_com
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_row_whose_key_contains_null_is_not_loaded_again_by_it() {
+    // SQLite takes NULL in a primary key, and any number of rows with it.
+    let script = "CREATE TABLE s (a TEXT, b INTEGER, PRIMARY KEY (a, b));
+        INSERT INTO s VALUES (NULL, 1), (NULL, 1);";
+    let items = "  S:
+    from: s
+    key: { PK: \"S#{a | default(q)}\", SK: \"{b | default(0) | pad(3)}\" }
+";
+    let case = Case::new(script, items).await;
+    case.migrate(&["--max-rejects", "1"], 3);
+    let before = case.items().await;
+    case.source.run("UPDATE s SET b = 3 WHERE rowid = 2").await;
+    let file = case.path("t.rejects.ndjson").display().to_string();
+    let ran = case.run("migrate", &["--retry-rejects", &file]).exits(2);
+    says(
+        &ran,
+        "line 1: the row of S cannot be identified, because its key contains NULL",
+        "--items S --changes-only",
+    );
+    assert_eq!(case.items().await, before);
+    case.migrate(&["--items", "S", "--changes-only"], 0);
+    case.run("verify", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reject_that_stands_for_several_rows_is_told() {
+    // Two texts, and one date.
+    let script = "CREATE TABLE t (k DATE PRIMARY KEY, n INTEGER);
+        INSERT INTO t VALUES ('2024-01-01', NULL), ('2024-01-01 ', 2), ('2024-01-02', NULL);";
+    let items = "  T: { from: t, key: { PK: \"T#{n}\", SK: \"-\" }, columns: [k] }\n";
+    let case = Case::new(script, items).await;
+    case.migrate(&["--max-rejects", "2"], 3);
+    case.source
+        .run("UPDATE t SET n = rowid WHERE n IS NULL")
+        .await;
+    let file = case.path("t.rejects.ndjson").display().to_string();
+    let report = case.migrate(&["--retry-rejects", &file], 0);
+    assert_eq!(total(&report, "written"), 3);
+    let warnings = report["warnings"].to_string();
+    let told = "1 row of the rejects file has a key that several rows of the source have";
+    assert!(
+        warnings.contains(told) && !warnings.contains("2024-01-02"),
+        "{warnings}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_rows_of_rejected_elements_are_loaded_again() {
     let items = LINES.replace(
         "    columns: []\n",

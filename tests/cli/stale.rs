@@ -5,6 +5,7 @@ use dynafold::target::{TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::alone::{Case, total};
+use super::says;
 use crate::support::books::{claimed, hold_compared};
 use crate::support::cli::{dynafold, reported};
 use crate::support::contents;
@@ -51,6 +52,34 @@ fn set(case: &Case, settings: &str) {
     let text = std::fs::read_to_string(case.path("t.yaml")).unwrap();
     let text = text.replace("sort: SK }", &format!("sort: SK }}, {settings}"));
     std::fs::write(case.path("t.yaml"), text).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_that_can_never_delete_leaves_the_files_of_the_one_before() {
+    let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT, j TEXT);
+        INSERT INTO t VALUES (1, 'a', '[1]'), (2, 'b', '[2]'), (3, NULL, '[1]');";
+    let items = "  A:
+    from: t
+    explode: { x: \"j | json\" }
+    key: { PK: \"{k | lower}\", SK: \"{x | string}\" }
+";
+    let case = Case::new(script, items).await;
+    set(&case, "type_attribute: false");
+    case.migrate(&["--max-rejects", "5"], 3);
+    let rejects = || std::fs::read_to_string(case.path("t.rejects.ndjson")).unwrap();
+    let before = rejects();
+    for way in [&["--prune"][..], &["--changes-only", "--prune=filtered"]] {
+        let ran = case.run("migrate", &[&["--max-rejects", "5"], way].concat());
+        let ran = ran.exits(1);
+        says(
+            &ran,
+            "items of A cannot be distinguished from others",
+            "give the table a `type_attribute`",
+        );
+        assert!(!ran.stderr.contains("again"), "{}", ran.stderr);
+        assert_eq!(ran.json()["outcome"]["code"], "unowned");
+        assert_eq!(rejects(), before);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

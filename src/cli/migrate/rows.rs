@@ -1,6 +1,6 @@
 //! The rows and items that a load is about.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::sync::Arc;
@@ -51,18 +51,36 @@ fn rows(path: &Path, model: &Model) -> Result<SelectedRows, Failure> {
             let of = format!("{shown}, line {number}: the mapping");
             return Err(Failure::unknown((&of, "item type"), &item_type, names));
         };
-        if known.is_keyless() {
+        let unidentified = if known.is_keyless() {
+            Some(("rows", "their source has no key"))
+        } else if key_has_null(known, row.get()) {
+            Some(("row", "its key contains NULL"))
+        } else {
+            None
+        };
+        if let Some((what, why)) = unidentified {
             let message = format!(
-                "{shown}, line {number}: the rows of {item_type} cannot be identified, because their source has no key"
+                "{shown}, line {number}: the {what} of {item_type} cannot be identified, because {why}"
             );
             return Err(Failure::usage(message).with_help(format!(
-                "load all of them: --items {item_type} --changes-only"
+                "load all rows of the item type: --items {item_type} --changes-only"
             )));
         }
         let row = whole_row_key(known, row.get());
         rows.insert((Arc::<str>::from(item_type), row));
     }
     Ok(rows.into_iter().collect())
+}
+
+/// Whether a row key contains NULL: several rows may have it, whatever their source says of the key.
+fn key_has_null(item_type: &ItemType, row: &str) -> bool {
+    let values: HashMap<String, &RawValue> = serde_json::from_str(row).unwrap_or_default();
+    let mut own = item_type.row_key.iter().take(item_type.key_columns());
+    own.any(|(name, _)| {
+        values
+            .get(&**name)
+            .is_some_and(|value| value.get() == "null")
+    })
 }
 
 /// A row key without the positions of elements, which come last: the whole row is loaded again.

@@ -201,7 +201,7 @@ impl<'m> RowOutcomes<'m> {
                 continue;
             }
             counts.rows_read += 1;
-            let selected = |selection: &RunSelection| selection.holds_row(item_type, &self.row);
+            let selected = |selection: &RunSelection| selection.takes_row(item_type, &self.row);
             if !meets(item_type, &self.row) || !self.selection.is_none_or(selected) {
                 counts.filtered += 1;
                 self.next_type += 1;

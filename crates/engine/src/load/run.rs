@@ -476,7 +476,7 @@ impl Run {
             let loaded = loaded.filter(|(_, is_loaded)| *is_loaded);
             let loaded: Vec<&str> = loaded.map(|(one, _)| &*one.name).collect();
             let selection = &self.load.options.selection;
-            warnings.extend(selection.remark(&loaded, self.resumed));
+            warnings.extend(selection.remarks(&loaded, self.resumed));
             warnings.extend(self.keys.remarks());
             warnings.extend(other_archive(&self.load, closed.archive_file.as_deref()));
         }
@@ -617,7 +617,10 @@ impl Run {
                 enter_end(delivery, ticket, end);
                 delivery.let_go(ticket, 1);
             }
-            LaneMessage::Again { ticket } => delivery.ledger.forget(ticket),
+            LaneMessage::Again { ticket } => {
+                self.load.options.selection.reads_again();
+                delivery.ledger.forget(ticket);
+            }
             LaneMessage::Failed(_) => {}
         };
         self.times.source.add(reader.read(lanes, enter).await);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dynafold_dynamodb::{Attribute, Item, Table};
 use dynafold_format::counted_as;
@@ -41,36 +41,43 @@ pub struct RunSelection {
 /// An item type's name, and a row key as JSON, without the positions of elements.
 type NamedRow = (Arc<str>, String);
 
-/// Rows that a run is about, and which of them it has read.
+/// Rows that a run is about, and how many rows it has loaded for each.
 #[derive(Debug, Default)]
-pub struct SelectedRows(HashMap<NamedRow, AtomicBool>);
+pub struct SelectedRows {
+    rows: HashMap<NamedRow, AtomicU64>,
+    /// Whether rows came twice, because a connection broke.
+    read_again: AtomicBool,
+}
 
 impl FromIterator<NamedRow> for SelectedRows {
     fn from_iter<T: IntoIterator<Item = NamedRow>>(rows: T) -> Self {
         let rows = rows.into_iter();
-        Self(rows.map(|row| (row, AtomicBool::default())).collect())
+        Self {
+            rows: rows.map(|row| (row, AtomicU64::default())).collect(),
+            read_again: AtomicBool::default(),
+        }
     }
 }
 
 impl SelectedRows {
-    fn holds(&self, row: &NamedRow) -> bool {
-        let read = self.0.get(row);
-        read.is_some_and(|read| {
-            read.store(true, Ordering::Relaxed);
-            true
-        })
-    }
-
-    /// Says which rows of these item types were not read; `None` where all were.
-    fn unread(&self, loaded: &[&str], resumed: bool) -> Option<String> {
-        let of_loaded = self.0.iter().filter(|((of, _), _)| loaded.contains(&&**of));
-        let unread = of_loaded.filter(|(_, read)| !read.load(Ordering::Relaxed));
-        let mut named: Vec<&NamedRow> = unread.map(|(row, _)| row).collect();
+    /// How many rows of these item types were loaded so often, and the names of the first; `None` without any.
+    fn named(&self, item_types: &[&str], so_often: fn(u64) -> bool) -> Option<(usize, String)> {
+        let rows = self.rows.iter();
+        let rows = rows.filter(|((of, _), loaded)| {
+            item_types.contains(&&**of) && so_often(loaded.load(Ordering::Relaxed))
+        });
+        let mut named: Vec<&NamedRow> = rows.map(|(row, _)| row).collect();
         named.sort();
         let first = named.iter().take(NAMED);
         let first: Vec<String> = first.map(|(of, key)| format!("{of} {key}")).collect();
+        (!named.is_empty()).then(|| (named.len(), first.join(", ")))
+    }
+
+    /// Says which rows of these item types were not loaded; `None` where all were.
+    fn unread(&self, item_types: &[&str], resumed: bool) -> Option<String> {
+        let (count, first) = self.named(item_types, |loaded| loaded == 0)?;
         let rows = counted_as(
-            named.len(),
+            count,
             "row of the rejects file was not loaded",
             "rows of the rejects file were not loaded",
         );
@@ -79,27 +86,59 @@ impl SelectedRows {
         } else {
             "its key is not in the source any more, or `where` leaves it out"
         };
-        let first = first.join(", ");
-        (!named.is_empty())
-            .then(|| format!("{rows} ({first}): {why}; `verify` tells what the table lacks"))
+        Some(format!(
+            "{rows} ({first}): {why}; `verify` tells what the table lacks"
+        ))
+    }
+
+    /// Says which rows of these item types stand for several rows of the source; `None` where none does.
+    fn ambiguous(&self, item_types: &[&str]) -> Option<String> {
+        if self.read_again.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (count, first) = self.named(item_types, |loaded| loaded > 1)?;
+        let rows = counted_as(
+            count,
+            "row of the rejects file has",
+            "rows of the rejects file have",
+        );
+        Some(format!(
+            "{rows} a key that several rows of the source have ({first}): each of these was taken for the rejected one"
+        ))
     }
 }
 
 impl RunSelection {
     /// Whether a row is among them.
     pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
+        let rows = self.rows.as_ref();
+        rows.is_none_or(|rows| rows.rows.contains_key(&named_row(item_type, row)))
+    }
+
+    /// The same for a row that is loaded, which is counted.
+    pub(super) fn takes_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
         self.rows.as_ref().is_none_or(|rows| {
-            // Its elements are still to come.
-            let key = row_key(item_type, row);
-            let own = key.get(..item_type.key_columns()).unwrap_or(&key);
-            let key = row_json(item_type, own);
-            rows.holds(&(item_type.name.clone(), key))
+            let loaded = rows.rows.get(&named_row(item_type, row));
+            loaded.is_some_and(|loaded| {
+                loaded.fetch_add(1, Ordering::Relaxed);
+                true
+            })
         })
     }
 
+    /// Says that rows come again that were read: their counts are not known any more.
+    pub(super) fn reads_again(&self) {
+        if let Some(rows) = &self.rows {
+            rows.read_again.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// What is to be said of a run that has read all rows of these item types. `resumed`: some of them in an earlier attempt.
-    pub(super) fn remark(&self, loaded: &[&str], resumed: bool) -> Option<String> {
-        self.rows.as_ref()?.unread(loaded, resumed)
+    pub(super) fn remarks(&self, item_types: &[&str], resumed: bool) -> Vec<String> {
+        self.rows.as_ref().map_or_else(Vec::new, |rows| {
+            let unread = rows.unread(item_types, resumed).into_iter();
+            unread.chain(rows.ambiguous(item_types)).collect()
+        })
     }
 
     /// Whether an item is, be it one that was rejected: only where its partition key is made is it
@@ -110,6 +149,13 @@ impl RunSelection {
             found.is_none_or(|found| found == wanted)
         })
     }
+}
+
+/// A row without its elements, which are still to come.
+fn named_row(item_type: &ItemType, row: &[Value]) -> NamedRow {
+    let key = row_key(item_type, row);
+    let own = key.get(..item_type.key_columns()).unwrap_or(&key);
+    (item_type.name.clone(), row_json(item_type, own))
 }
 
 /// The locators of keys that rows have which make no item under them, by why they make none.
