@@ -166,7 +166,7 @@ async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
   customer: { key: { PK: "CUSTOMER#{id | pad(8)}", SK: "CUSTOMER#" }, sql: "SELECT * FROM customers WHERE id = :id" }
   lines: { key: { PK: "ORDER#{id | pad(10)}" }, sql: "SELECT * FROM order_lines WHERE order_id = :id" }
 "#;
-    let failed = "the run failed before its last checks";
+    let failed = "the run failed, so that not all of its checks were made or passed";
     for (compared, operation, becauses) in [
         ("--repair", "BatchGetItem", &["created again"][..]),
         ("--patterns", "Query", &[failed, failed][..]),

@@ -2,7 +2,7 @@
 
 use dynafold_format::has_word;
 use dynafold_mapping::model::AccessPattern;
-use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use dynafold_sql::{Lists, ReadTable, Select, SqlQuery, UnreadableSql, parametrized, table};
 
 use super::Priced;
@@ -54,8 +54,9 @@ fn in_from<'c>(select: &Select, catalog: &'c Catalog) -> impl Iterator<Item = Op
 }
 
 impl<'d> Priced<'d> {
-    /// The tables that the items of an access pattern are made of; in a mapping's own SQL, those that it names.
-    fn of_items(&self, pattern: &AccessPattern) -> Vec<&'d TableName> {
+    /// The tables that the items of an access pattern are made of; in a mapping's own SQL, those that it names. `None` where one is
+    /// a view, which may read any.
+    fn of_items(&self, pattern: &AccessPattern) -> Option<Vec<&'d TableName>> {
         let scans = self.answered(pattern).filter_map(|item| self.scan(item));
         let tables = scans.flat_map(|scan| {
             let sql = scan.foreign_sql();
@@ -63,7 +64,13 @@ impl<'d> Priced<'d> {
             let named = named.filter(move |name| sql.iter().any(|sql| has_word(sql, &name.name)));
             scan.tables().into_iter().chain(named)
         });
-        tables.collect()
+        let is_stored = |name: &&TableName| {
+            let table = self.facts.catalog.table(name);
+            !table.is_some_and(|table| {
+                matches!(table.kind, TableKind::View | TableKind::MaterializedView)
+            })
+        };
+        tables.map(|name| Some(name).filter(is_stored)).collect()
     }
 
     /// Whether the SQL of an access pattern, or without it its items, and a statement have no table in common, and so nothing but
@@ -72,12 +79,16 @@ impl<'d> Priced<'d> {
         let catalog = self.facts.catalog;
         let tables = |sql: &str| {
             let query = query(sql, catalog.dbms).ok()?;
-            let tables = in_from(query.select()?, catalog);
+            let select = query.select()?;
+            // Without a FROM, those of the queries within it.
+            let within = query.tables.iter().filter(|_| select.relations.is_empty());
+            let within = within.map(|read| table(catalog, read.schema.as_ref(), &read.name));
+            let tables = in_from(select, catalog).chain(within);
             let names = tables.map(|table| table.map(|table| &table.name));
             names.collect::<Option<Vec<&TableName>>>()
         };
         let own = pattern.sql.as_deref();
-        let own = own.map_or_else(|| Some(self.of_items(pattern)), tables);
+        let own = own.map_or_else(|| self.of_items(pattern), tables);
         own.zip(tables(&statement.sql))
             .is_some_and(|(own, asked)| !own.iter().any(|one| asked.contains(one)))
     }
@@ -111,7 +122,7 @@ impl<'d> Priced<'d> {
             Some((_, Some(query))) => query.tables.iter().any(|read| name(read) == *wanted),
             // SQL that is not understood may read each table that it names.
             Some((sql, None)) => has_word(sql, &wanted.name),
-            None => of_items.contains(&wanted),
+            None => of_items.as_ref().is_none_or(|own| own.contains(&wanted)),
         };
         let mut tables = asked.tables.iter().map(name);
         tables.find(|table| !is_in_from(table) && !is_read(table))
@@ -133,14 +144,26 @@ impl<'d> Priced<'d> {
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let asked = ask(&statement.sql, catalog, observed);
         let lacks = |what: &str| format!("the SQL of its access pattern does not {what}");
+        let without =
+            |table: &TableName| format!("its access pattern has no SQL that reads {}", table.name);
         if let Some(table) = self.table_not_read(pattern, &query, asked.is_ok()) {
-            let without = || format!("its access pattern has no SQL that reads {}", table.name);
             let with = |_: &str| lacks(&format!("read {}", table.name));
-            return Some(pattern.sql.as_deref().map_or_else(without, with));
+            return Some(pattern.sql.as_deref().map_or_else(|| without(&table), with));
         }
-        let (Some(own), Ok(asked)) = (own, asked) else {
-            return None;
-        };
+        let asked = asked.ok()?;
+        if pattern.sql.is_none() {
+            let of_items = self.of_items(pattern)?;
+            let children = asked.iter().flat_map(|ask| &ask.children);
+            let children = children.map(|child| &child.table.name);
+            let paths = asked.iter().flat_map(|ask| &ask.outputs);
+            let paths = paths.map(|(path, _)| path);
+            let parents = paths.filter(|path| !(*path).clone().shortened().steps.is_empty());
+            let parents = parents.filter_map(|path| Some(&path.steps.last()?.table));
+            let mut read = children.chain(parents);
+            let table = read.find(|table| !of_items.contains(table))?;
+            return Some(without(table));
+        }
+        let own = own?;
         let has = |table: &Table| {
             let mut types = own.iter().flat_map(Ask::types);
             types.any(|(known, _)| known.name == table.name)

@@ -924,8 +924,21 @@ access_patterns:
             "SELECT id FROM parcels WHERE id = :z",
             "the access pattern of its name reads other tables",
         ),
+        (
+            "SELECT z.id, r.name FROM zones z JOIN regions r ON r.id = z.region_id WHERE z.id = :z",
+            "its access pattern has no SQL that reads regions",
+        ),
+        (
+            "SELECT z.id, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z",
+            "its access pattern has no SQL that reads parcels",
+        ),
     ] {
         assert_eq!(why("", read), reason, "{read}");
+    }
+    // Without a FROM of its own.
+    let is_there = "SELECT EXISTS (SELECT 1 FROM zones WHERE id = :z)";
+    for own in [plain.as_str(), "", &sql(is_there)] {
+        assert_eq!(why(own, is_there), "");
     }
 }
 

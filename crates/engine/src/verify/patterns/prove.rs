@@ -39,7 +39,7 @@ pub async fn prove(
     // Claims need the checks at the end of the run.
     let unended = match &ended {
         None => Some("the run was interrupted"),
-        Some(Err(_)) => Some("the run failed before its last checks"),
+        Some(Err(_)) => Some("the run failed, so that not all of its checks were made or passed"),
         Some(Ok(())) => None,
     };
     if let Some(because) = unended {
