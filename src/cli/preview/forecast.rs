@@ -206,7 +206,7 @@ fn rejects(forecast: &Forecast) -> String {
         let (rows, file) = (forecast.rejects_in_file, file.display());
         out.push(if rows < forecast.total.rejected {
             let rows = counted(rows, "row");
-            format!(" those that were looked for, {rows}, are in {file}")
+            format!(" in {file}: {rows} of them")
         } else {
             format!(" they are in {file}")
         });

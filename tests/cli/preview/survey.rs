@@ -142,9 +142,7 @@ async fn rejects_beyond_the_first_keys_are_counted_and_not_said_to_be_in_the_fil
     assert_eq!(report["warnings"], json!([missing]));
     let ran = all("table");
     ran.says(missing);
-    ran.prints(&format!(
-        " those that were looked for, 10,001 rows, are in {rejects}"
-    ));
+    ran.prints(&format!(" in {rejects}: 10,001 rows of them"));
     source.run("DELETE FROM twins WHERE id > 10000").await;
     let ran = all("table");
     ran.prints(&format!(" they are in {rejects}"));

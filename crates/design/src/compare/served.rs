@@ -1,8 +1,9 @@
 //! Which statements are reads, and which of them an access pattern serves.
 
 use dynafold_format::has_word;
-use dynafold_mapping::model::AccessPattern;
+use dynafold_mapping::model::{AccessPattern, ItemType};
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
+use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_sql::{Lists, ReadTable, Select, SqlQuery, UnreadableSql, parametrized, table};
 
 use super::Priced;
@@ -53,16 +54,58 @@ fn in_from<'c>(select: &Select, catalog: &'c Catalog) -> impl Iterator<Item = Op
     (0..select.relations.len()).map(move |at| select.table(at, catalog))
 }
 
+/// The tables that an item type's own values are from: others may share its scan.
+fn made_of<'s>(item: &ItemType, scan: &'s Scan) -> Vec<&'s TableName> {
+    let places = item.attributes.iter().flat_map(|(_, node)| node.places());
+    let columns = places.map(|place| place.column).chain(item.embeds());
+    let tables = columns.flat_map(|at| match scan.columns.get(at) {
+        Some(ScanColumn::Column { join: Some(at), .. }) => scan
+            .joins
+            .get(*at)
+            .map(|join| &join.table)
+            .into_iter()
+            .collect(),
+        Some(ScanColumn::Embed(embed)) => embed.rows.tables(),
+        _ => Vec::new(),
+    });
+    scan.from.table().into_iter().chain(tables).collect()
+}
+
+/// The paths to the values that a read selects, filters by or sorts by.
+fn paths<'a>(asks: &'a [Ask<'_>]) -> impl Iterator<Item = &'a Path> {
+    asks.iter().flat_map(|ask| {
+        let filters = ask.filters.iter().map(|filter| &filter.path);
+        let order = ask.order.iter().map(|(path, _)| path);
+        let outputs = ask.outputs.iter().map(|(path, _)| path);
+        outputs.chain(filters).chain(order)
+    })
+}
+
+/// The parents of which a read needs more than their keys.
+fn parents<'a>(asks: &'a [Ask<'_>]) -> impl Iterator<Item = &'a TableName> {
+    let paths = paths(asks).filter(|path| !(*path).clone().shortened().steps.is_empty());
+    let conditions = asks.iter().flat_map(|ask| &ask.when);
+    let ways = conditions.flat_map(|when| &when.parents);
+    let steps = paths.map(|path| &path.steps).chain(ways);
+    steps.filter_map(|steps| Some(&steps.last()?.table))
+}
+
 impl<'d> Priced<'d> {
     /// The tables that the items of an access pattern are made of; in a mapping's own SQL, those that it names. `None` where one is
     /// a view, which may read any.
     fn of_items(&self, pattern: &AccessPattern) -> Option<Vec<&'d TableName>> {
-        let scans = self.answered(pattern).filter_map(|item| self.scan(item));
-        let tables = scans.flat_map(|scan| {
+        let items = self.answered(pattern);
+        let scans = items.filter_map(|item| Some((item, self.scan(item)?)));
+        let tables = scans.flat_map(|(item, scan)| {
             let sql = scan.foreign_sql();
+            let own = match &*sql {
+                [] => made_of(item, scan),
+                // A condition may use any join.
+                _ => scan.tables(),
+            };
             let named = self.facts.catalog.tables.iter().map(|table| &table.name);
             let named = named.filter(move |name| sql.iter().any(|sql| has_word(sql, &name.name)));
-            scan.tables().into_iter().chain(named)
+            own.into_iter().chain(named)
         });
         let is_stored = |name: &&TableName| {
             let table = self.facts.catalog.table(name);
@@ -155,11 +198,7 @@ impl<'d> Priced<'d> {
             let of_items = self.of_items(pattern)?;
             let children = asked.iter().flat_map(|ask| &ask.children);
             let children = children.map(|child| &child.table.name);
-            let paths = asked.iter().flat_map(|ask| &ask.outputs);
-            let paths = paths.map(|(path, _)| path);
-            let parents = paths.filter(|path| !(*path).clone().shortened().steps.is_empty());
-            let parents = parents.filter_map(|path| Some(&path.steps.last()?.table));
-            let mut read = children.chain(parents);
+            let mut read = children.chain(parents(&asked));
             let table = read.find(|table| !of_items.contains(table))?;
             return Some(without(table));
         }
@@ -179,13 +218,19 @@ impl<'d> Priced<'d> {
         // A reference stands for the parent's key.
         let is_lacked = |path: &Path| {
             let end = |path: &Path| (path.steps.last().cloned(), path.column.clone());
-            let mut known = own.iter().flat_map(|ask| &ask.outputs);
             !path.clone().shortened().steps.is_empty()
-                && !known.any(|(known, _)| end(known) == end(path))
+                && !paths(&own).any(|known| end(known) == end(path))
         };
-        let mut outputs = asked.iter().flat_map(|ask| &ask.outputs);
-        let (path, _) = outputs.find(|(path, _)| is_lacked(path))?;
-        let parent = &path.steps.last()?.table.name;
-        Some(lacks(&format!("select {parent}.{}", path.column)))
+        if let Some(path) = paths(&asked).find(|path| is_lacked(path))
+            && let Some(parent) = path.steps.last()
+        {
+            return Some(lacks(&format!(
+                "select {}.{}",
+                parent.table.name, path.column
+            )));
+        }
+        let mut conditions = parents(&asked);
+        let parent = conditions.find(|parent| !parents(&own).any(|own| own == *parent))?;
+        Some(lacks(&format!("read {}", parent.name)))
     }
 }

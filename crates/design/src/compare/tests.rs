@@ -935,6 +935,18 @@ access_patterns:
     ] {
         assert_eq!(why("", read), reason, "{read}");
     }
+    for (beside, verb) in [
+        ("AND r.name > 'a'", "read regions"),
+        ("ORDER BY r.name", "select regions.name"),
+    ] {
+        let read = format!(
+            "SELECT z.id FROM zones z JOIN regions r ON r.id = z.region_id WHERE z.id = :z {beside}"
+        );
+        let reason = "its access pattern has no SQL that reads regions";
+        assert_eq!(why("", &read), reason, "{read}");
+        let reason = format!("the SQL of its access pattern does not {verb}");
+        assert_eq!(why(&plain, &read), reason, "{read}");
+    }
     // Without a FROM of its own.
     let is_there = "SELECT EXISTS (SELECT 1 FROM zones WHERE id = :z)";
     for own in [plain.as_str(), "", &sql(is_there)] {
@@ -964,6 +976,16 @@ access_patterns:
     assert_eq!(
         why("    join: { z: zone_id }\n    attributes: { zone: \"{z.name}\" }"),
         ""
+    );
+    // Another item type of one scan.
+    assert_eq!(
+        why("    columns: [state]
+  OTHER:
+    from: parcels
+    join: { z: zone_id }
+    key: { PK: \"O#{id}\", SK: A }
+    attributes: { zone: \"{z.name}\" }"),
+        reason
     );
     assert_eq!(why("    where: \"zone_id IN (SELECT id FROM zones)\""), "");
 }

@@ -81,13 +81,19 @@ impl SelectedRows {
             "row of the rejects file was not loaded",
             "rows of the rejects file were not loaded",
         );
-        let why = if resumed {
-            "an earlier attempt may have loaded it, or its key is not in the source any more, or `where` leaves it out"
+        let (by, why) = if resumed {
+            (
+                " by this attempt",
+                "an earlier attempt may have loaded it, or its key is not in the source any more, or `where` leaves it out",
+            )
         } else {
-            "its key is not in the source any more, or `where` leaves it out"
+            (
+                "",
+                "its key is not in the source any more, or `where` leaves it out",
+            )
         };
         Some(format!(
-            "{rows} ({first}): {why}; `verify` tells what the table lacks"
+            "{rows}{by} ({first}): {why}; `verify` tells what the table lacks"
         ))
     }
 
