@@ -380,6 +380,7 @@ async fn of_rows_without_a_key_the_same_one_is_loaded_in_whatever_order_they_com
         let file = case.path("t.rejects.ndjson").display().to_string();
         let ran = case.run("migrate", &["--retry-rejects", &file]).exits(2);
         says(&ran, "the rows of LOG cannot be identified", "--items LOG");
+        ran.says("from a copy of the file without the lines of LOG");
     }
 }
 
