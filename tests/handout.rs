@@ -433,7 +433,10 @@ async fn rows_that_share_a_key_across_workers_are_found_and_named() {
         &handed.finish(&job(3_002), &[]).exits(1),
         "the job compared 3,002 keys, but the chunks have 3,003 keys",
     );
-    held.end().exits(0);
+    says(
+        &held.end().exits(0),
+        "after the load: the table then holds only one of such items",
+    );
 }
 
 /// What `finish` has archived it writes anew, and no file of somebody else.

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Arg, Args, Command as Clap, ValueEnum};
@@ -126,6 +126,37 @@ pub(super) fn with_paths(command: Clap) -> Clap {
 fn no_url(path: PathBuf) -> Result<PathBuf, AddressFault> {
     address::check_file(&path.to_string_lossy())?;
     Ok(path)
+}
+
+/// Refuses options that name one file, said or not, and names them: the later would take the other's for damaged or for
+/// somebody else's, after it was begun.
+pub(super) fn refuse_one_file_twice(files: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    let files = files.iter();
+    let files: Vec<(&str, PathBuf)> = files
+        .filter_map(|(name, file)| Some((*name, real((*file)?))))
+        .collect();
+    for (at, (name, file)) in files.iter().enumerate() {
+        let mut before = files.iter().take(at);
+        if let Some((other, _)) = before.find(|(_, before)| before == file) {
+            return Err(
+                Failure::usage(format!("{other} and {name} name the same file"))
+                    .with_help("give each a file of its own"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The file behind a name, which need not be there yet.
+fn real(file: &Path) -> PathBuf {
+    if let Ok(real) = file.canonicalize() {
+        return real;
+    }
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match (whole.parent().map(Path::canonicalize), whole.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => whole,
+    }
 }
 
 /// How fast a table may be written to.

@@ -212,7 +212,7 @@ fn notes(plan: &HandedPlan) -> Vec<String> {
                 "keys that items share are found by `dynafold finish`, which then writes no manifest"
             }
             KeyCheck::First | KeyCheck::Late => {
-                "keys that items share are found by `dynafold finish`, after one item has overwritten the other"
+                "keys that items share are found by `dynafold finish`, after the load: the table then holds only one of such items"
             }
         }
         .to_owned(),

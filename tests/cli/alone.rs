@@ -306,6 +306,9 @@ async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
         (total(&report, "written"), &report["keys"]["shared"]),
         (1, &0.into())
     );
+    // Those that are left out share one among themselves.
+    assert_eq!(report["keys"]["shared_left_out"], 2);
+    assert_eq!(claimed(&report, "keys_differ"), "not_proved");
     // Those that share a key lose again, though the winner is not in the file.
     let report = retry("others", &others, &["--max-rejects", "2"], 3);
     assert_eq!(
@@ -377,6 +380,7 @@ async fn of_rows_without_a_key_the_same_one_is_loaded_in_whatever_order_they_com
         let file = case.path("t.rejects.ndjson").display().to_string();
         let ran = case.run("migrate", &["--retry-rejects", &file]).exits(2);
         says(&ran, "the rows of LOG cannot be identified", "--items LOG");
+        ran.says("from a copy of the file without the lines of LOG");
     }
 }
 

@@ -65,6 +65,10 @@ impl Case {
     }
 
     fn verify(&self, export: &str) -> Ran {
+        self.verify_as("json", export)
+    }
+
+    fn verify_as(&self, format: &str, export: &str) -> Ran {
         let (mapping, export) = (self.path("m.yaml"), self.path(export));
         let (mapping, export) = (mapping.to_str().unwrap(), export.to_str().unwrap());
         let url = self.source.url();
@@ -76,7 +80,7 @@ impl Case {
             "--against-export",
             export,
         ];
-        dynafold(&[&all[..], &["--format", "json"]].concat())
+        dynafold(&[&all[..], &["--format", format]].concat())
     }
 
     /// All files of an export, by their paths.
@@ -831,4 +835,7 @@ async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
         (&found["equal"], &found["rejected"]),
         (&json!(24), &json!(29))
     );
+    let told = case.verify_as("text", "equal").exits(3);
+    told.prints("the parts hold exactly the items that the source makes; 29 rows made no item");
+    assert!(!told.stdout.contains("verified"), "{}", told.stdout);
 }

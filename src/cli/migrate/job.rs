@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::route::{Route, RouteJob, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::options::{
-    Format, RejectLimit, SourceArguments, TargetArguments, WriteRate, moment,
+    Format, RejectLimit, SourceArguments, TargetArguments, WriteRate, moment, refuse_one_file_twice,
 };
 use crate::load::state::{self, ResumeMode, SWITCHED_ON};
 use crate::load::{ItemAction, KeyCheck, LoadOptions, Prune};
@@ -142,7 +142,16 @@ impl Migrate {
         let rejects_file = self.rejects_file()?;
         let beside = || self.mapping.with_extension("archive.ndjson");
         let archive_file = self.archive.clone().unwrap_or_else(beside);
-        refuse_one_file_twice(&target, &state_file, &rejects_file, &archive_file)?;
+        let target_file = match &target {
+            TargetSpec::Local { file } => file.as_deref(),
+            TargetSpec::Dynamodb { .. } => None,
+        };
+        refuse_one_file_twice(&[
+            ("--target", target_file),
+            ("--state", Some(state_file.as_path())),
+            ("--rejects", Some(rejects_file.as_path())),
+            ("--archive", Some(archive_file.as_path())),
+        ])?;
         Ok(MigrateJob {
             options: LoadOptions {
                 max_rejects: Some(self.reject_limit.max_rejects),
@@ -262,50 +271,5 @@ impl Migrate {
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .collect()
-    }
-}
-
-/// Refuses options that name one file, said or not, and names them: the later would take the other's for damaged or for
-/// somebody else's, after it was begun.
-fn refuse_one_file_twice(
-    target: &TargetSpec,
-    state: &Path,
-    rejects: &Path,
-    archive: &Path,
-) -> Result<(), Failure> {
-    let target = match target {
-        TargetSpec::Local { file } => file.as_deref(),
-        TargetSpec::Dynamodb { .. } => None,
-    };
-    let files: Vec<(&str, PathBuf)> = [
-        ("--target", target),
-        ("--state", Some(state)),
-        ("--rejects", Some(rejects)),
-        ("--archive", Some(archive)),
-    ]
-    .into_iter()
-    .filter_map(|(name, file)| Some((name, real(file?))))
-    .collect();
-    for (at, (name, file)) in files.iter().enumerate() {
-        let mut before = files.iter().take(at);
-        if let Some((other, _)) = before.find(|(_, before)| before == file) {
-            return Err(
-                Failure::usage(format!("{other} and {name} name the same file"))
-                    .with_help("give each a file of its own"),
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The file behind a name, which need not be there yet.
-fn real(file: &Path) -> PathBuf {
-    if let Ok(real) = file.canonicalize() {
-        return real;
-    }
-    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    match (whole.parent().map(Path::canonicalize), whole.file_name()) {
-        (Some(Ok(folder)), Some(name)) => folder.join(name),
-        _ => whole,
     }
 }

@@ -63,7 +63,7 @@ fn rows(path: &Path, model: &Model) -> Result<SelectedRows, Failure> {
                 "{shown}, line {number}: the {what} of {item_type} cannot be identified, because {why}"
             );
             return Err(Failure::usage(message).with_help(format!(
-                "load all rows of the item type: --items {item_type} --changes-only"
+                "load all rows of the item type: --items {item_type} --changes-only; and the other rows from a copy of the file without the lines of {item_type}"
             )));
         }
         let row = whole_row_key(known, row.get());

@@ -9,6 +9,7 @@ use super::cost::{Cost, cost};
 use super::items::ItemLines;
 use super::{NAMED, forecast, put, put_json};
 use crate::cli::failure::Failure;
+use crate::cli::options::refuse_one_file_twice;
 use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, catalog, mapping, prices, progress, selection, target};
@@ -29,6 +30,10 @@ struct Document<'r> {
 
 pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
     let (rows, format) = (&arguments.rows, arguments.format);
+    refuse_one_file_twice(&[
+        ("--output", arguments.output.as_deref()),
+        ("--rejects", rows.rejects.as_deref()),
+    ])?;
     let (mut source, catalog) = catalog::read(arguments.source.url()?).await?;
     // Signals are heard before the database is asked about any SQL: that may take long, too.
     let cancel = stop_on_signals();

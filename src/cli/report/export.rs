@@ -120,10 +120,10 @@ pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String 
             part.unwrap_or_default()
         ));
     }
-    let verdict = if comparison.is_equal() {
-        "verified: the parts hold"
-    } else {
-        "the parts do not hold"
+    let verdict = match (comparison.is_equal(), found.rejected) {
+        (true, 0) => "verified: the parts hold",
+        (true, _) => "the parts hold",
+        (false, _) => "the parts do not hold",
     };
     let of = match found.selection.as_slice() {
         [] => String::new(),

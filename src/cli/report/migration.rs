@@ -171,8 +171,12 @@ fn keys(report: &Report) -> Option<String> {
                 .map_or("after the last write", KeyComparer::words)
         )),
         _ if keys.all_shared() == 0 => Some(format!(
-            "{} compared before the first write: no two are equal",
-            counted(keys.compared, "key")
+            "{} compared before the first write: {}",
+            counted(keys.compared, "key"),
+            match keys.shared_left_out {
+                0 => "no two are equal".to_owned(),
+                _ => keys.left_out(),
+            }
         )),
         KeyCheck::First => Some(format!(
             "{} compared before the first write: {} with a key of another",

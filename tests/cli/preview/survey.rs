@@ -405,6 +405,16 @@ async fn rejects_that_cannot_be_written_leave_no_figures_of_a_part() {
         "free some disk space",
     );
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+    let file = folder.path().join("rows");
+    let named = file.to_str().unwrap();
+    let twice = ["--rejects", named, "--output", named];
+    let ran = preview_all(&source.url(), mapping, &twice).exits(2);
+    says(
+        &ran,
+        "--output and --rejects name the same file",
+        "a file of its own",
+    );
+    assert!(!file.exists());
 }
 
 #[tokio::test]

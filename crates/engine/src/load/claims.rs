@@ -133,6 +133,14 @@ fn keys_differ(
                 .to_owned(),
         ),
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
+        KeyCheck::First if keys.shared_left_out > 0 => (
+            ClaimVerdict::NotProved,
+            format!(
+                "{} compared before the first write: {}",
+                counted_as(keys.compared, "key was", "keys were"),
+                keys.left_out()
+            ),
+        ),
         KeyCheck::First if finished && compares_again => (
             ClaimVerdict::Proved,
             format!(
@@ -281,6 +289,17 @@ mod tests {
             let (verdict, because) = keys_differ(&outside, &Outcome::CompleteWithRejects, states);
             assert_eq!(verdict, ClaimVerdict::Differs);
             assert_eq!(because, "1 item has the key of another item");
+            let left_out = KeysReport {
+                shared_outside: 0,
+                shared_left_out: 1,
+                ..outside.clone()
+            };
+            let (verdict, because) = keys_differ(&left_out, &Outcome::Complete, states);
+            assert_eq!(verdict, ClaimVerdict::NotProved);
+            assert_eq!(
+                because,
+                "9 keys were compared before the first write: 1 row that was not selected has the key of another such row, and no selected row shares its key"
+            );
         }
     }
 

@@ -91,6 +91,7 @@ impl Proved {
             })?;
             let Some(group) = group else { return Ok(()) };
             if group.locators.first().is_some_and(|at| at & 1 == 1) {
+                self.keys.shared_left_out += replaced;
                 replaced = 0;
             }
             if losers + replaced == 0 {
@@ -631,6 +632,8 @@ mod tests {
             proved.take(groups, Some(0)).unwrap();
             let keys = &proved.keys;
             assert_eq!((keys.shared, keys.shared_outside), counted, "{locators:?}");
+            let left_out = u64::from(counted == (0, 0));
+            assert_eq!(keys.shared_left_out, left_out, "{locators:?}");
             let is_contested = !proved.contest.is_empty();
             assert_eq!(is_contested, counted != (0, 0), "{locators:?}");
         }

@@ -158,6 +158,9 @@ pub struct KeysReport {
     /// Items that the run leaves out, whose keys items that it loads have; found before the first write.
     #[serde(skip_serializing_if = "is_zero")]
     pub shared_outside: u64,
+    /// Rows that the run leaves out and that have the key of another such row; found before the first write.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_left_out: u64,
     /// Rows that make no item, found before the first write as far as the reading of keys met them.
     pub faults: u64,
     /// Items that have the key of another of the run, found after the last write: each was written over it, unless it was
@@ -185,6 +188,16 @@ impl KeysReport {
     /// Items with a key of another that were found before the first write, be they of the run or not.
     pub fn all_shared(&self) -> u64 {
         self.shared + self.shared_outside
+    }
+
+    /// What there is to say where only rows that the run leaves out share keys.
+    pub fn left_out(&self) -> String {
+        let rows = counted_as(
+            self.shared_left_out,
+            "row that was not selected has",
+            "rows that were not selected have",
+        );
+        format!("{rows} the key of another such row, and no selected row shares its key")
     }
 
     /// What there is to say of items that the run leaves out.
