@@ -1,8 +1,9 @@
 //! What a run is about: `--items` and `--partition`, as `migrate`, `verify` and `erase` take them.
 
 use super::failure::Failure;
+use super::format::joined;
 use crate::dynamodb::{Attribute, KeyType, Table};
-use crate::mapping::model::{AttributeNode, Model};
+use crate::mapping::model::{AttributeNode, ItemType, Model};
 use crate::value::Number;
 
 /// Every item type that is named is one of the mapping's.
@@ -64,7 +65,17 @@ pub(super) fn partition_value(text: &str, table: &Table) -> Result<Attribute, Fa
 /// What is said of a `--partition` under which no row makes an item.
 pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
     let key = &model.table.partition.name;
-    let makes = model.item_types.iter().filter_map(|item| {
+    let is_read = |at: &usize| model.passes.iter().any(|pass| pass.item_types.contains(at));
+    let all = model.item_types.iter().enumerate();
+    let read = all.filter(|(at, _)| is_read(at));
+    let read: Vec<&ItemType> = read.map(|(_, item)| item).collect();
+    let of = if read.len() < model.item_types.len() {
+        let names = read.iter().map(|item| &*item.name);
+        format!(" of {}", joined(names, " or "))
+    } else {
+        String::new()
+    };
+    let makes = read.iter().filter_map(|item| {
         let mut attributes = item.attributes.iter();
         match attributes.find(|(name, _)| name == key)? {
             (_, AttributeNode::Template(template)) => Some(format!("`{template}` ({})", item.name)),
@@ -72,7 +83,7 @@ pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
         }
     });
     format!(
-        "no row makes an item whose `{key}` is `{partition}`; it is made like this: {}",
+        "no row{of} makes an item whose `{key}` is `{partition}`; it is made like this: {}",
         makes.collect::<Vec<_>>().join(", ")
     )
 }

@@ -175,6 +175,8 @@ async fn a_sample_without_an_item_is_not_called_equal() {
     holds_nothing(&["--items", "USER"]);
     let ran = holds_nothing(&["--partition", "GROUP#0"]);
     ran.says("no row makes an item whose `PK` is `GROUP#0`");
+    let ran = holds_nothing(&["--items", "NAME", "--partition", "GROUP#0"]);
+    ran.says("no row of NAME makes an item whose `PK` is `GROUP#0`; it is made like this: `NAME#{name}` (NAME)\n");
     // All items of the table are looked at, and an empty one is what an empty source makes.
     assert_eq!(case.verify(&[], 3)["unexpected"], 80);
     case.spoil(|_, _| None).await;

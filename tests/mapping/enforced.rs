@@ -4,9 +4,9 @@
 use dynafold::catalog::Catalog;
 use dynafold::claim::{Claim, ClaimKind};
 use dynafold::design::{Limits, design};
-use dynafold::diagnostic::Code;
+use dynafold::diagnostic::{Code, Diagnostic};
 use dynafold::dynamodb::price::{Prices, SHIPPED};
-use dynafold::mapping::{Described, Proofs, Raw, resolve};
+use dynafold::mapping::{Described, Proofs, Raw, Resolution, resolve};
 use dynafold::source::connect;
 
 use crate::support::source::Source;
@@ -19,13 +19,18 @@ fn claims(catalog: &Catalog, items: &str, kind: ClaimKind) -> Vec<Claim> {
     proofs(catalog, items).of(kind).cloned().collect()
 }
 
-/// What is shown of a mapping with these item types.
-fn proofs(catalog: &Catalog, items: &str) -> Proofs {
+/// A mapping with these item types, held against a catalog.
+fn resolved(catalog: &Catalog, items: &str) -> Resolution {
     let text = format!(
         "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }}{INDEX} }}\nitems:\n{items}\n"
     );
     let (raw, faults) = Raw::read(&text, &|_| None);
-    let resolution = resolve(&raw.expect("a mapping"), faults, catalog, &Described::new());
+    resolve(&raw.expect("a mapping"), faults, catalog, &Described::new())
+}
+
+/// What is shown of a mapping with these item types.
+fn proofs(catalog: &Catalog, items: &str) -> Proofs {
+    let resolution = resolved(catalog, items);
     let proofs = resolution.proofs;
     proofs.unwrap_or_else(|| panic!("{items}: {:?}", resolution.diagnostics))
 }
@@ -76,6 +81,10 @@ async fn a_key_of_sqlite_is_never_null_only_where_it_is_the_rowid_or_the_table_i
         }
         let indexed = is_proved(&catalog, &items, ClaimKind::AlwaysInIndex);
         assert_eq!(indexed, !nullable, "{name}");
+        let required = items.replace("[#{id}]", "#{id}");
+        let is_nullable = |found: &Diagnostic| found.code == Code::NullableKey;
+        let told = resolved(&catalog, &required).diagnostics;
+        assert_eq!(told.iter().any(is_nullable), nullable, "{name}");
     }
 }
 

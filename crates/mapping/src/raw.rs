@@ -6,6 +6,7 @@ use std::str::FromStr;
 use dynafold_dynamodb::{
     Autoscale, Backups, Billing, KeyType, Projection, Settings, StreamView, TableClass, Throughput,
 };
+use dynafold_format::nearest;
 
 use super::grammar::{MAPPING, validate};
 use super::model::Expired;
@@ -252,6 +253,14 @@ pub(super) fn name_of(entry: &YamlEntry) -> Spanned<String> {
     }
 }
 
+/// What stands behind a key, or behind a misspelled one, which is told as that: without it, everything that needs it would be told
+/// as a fault too.
+fn meant<'n>(node: &'n YamlNode, key: &str) -> Option<&'n YamlNode> {
+    let is_near = |entry: &&YamlEntry| nearest(&entry.key, [key]).is_some();
+    let near = || node.entries().iter().find(is_near);
+    node.get(key).or_else(|| Some(&near()?.value))
+}
+
 fn read_table(root: &YamlNode) -> Option<RawTable> {
     let table = root.get("table")?;
     let key = table.get("key")?;
@@ -260,8 +269,8 @@ fn read_table(root: &YamlNode) -> Option<RawTable> {
             .iter()
             .map(|entry| RawIndex {
                 name: name_of(entry),
-                partition: read_keys(entry.value.get("partition")),
-                sort: read_keys(entry.value.get("sort")),
+                partition: read_keys(meant(&entry.value, "partition")),
+                sort: read_keys(meant(&entry.value, "sort")),
                 projected: texts(entry.value.get("project")),
                 projection: match entry.value.get("project") {
                     Some(node) if node.text() == Some("keys") => Projection::Keys,
@@ -276,7 +285,7 @@ fn read_table(root: &YamlNode) -> Option<RawTable> {
     Some(RawTable {
         name: table.get("name").and_then(spanned)?,
         partition: key.get("partition").and_then(read_key)?,
-        sort: key.get("sort").and_then(read_key),
+        sort: meant(key, "sort").and_then(read_key),
         indexes: indexes("indexes"),
         local_indexes: indexes("local_indexes"),
         ttl: table.get("ttl").and_then(spanned),

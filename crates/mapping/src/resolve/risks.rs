@@ -1,7 +1,7 @@
 //! Risks: what DynamoDB would let pass in silence, or serve slowly.
 
+use dynafold_dynamodb::KeyAttribute;
 use dynafold_dynamodb::price::PARTITION_WRITES;
-use dynafold_dynamodb::{KeyAttribute, Table};
 use dynafold_format::{counted, float};
 
 use super::keys::may_be_in;
@@ -15,7 +15,7 @@ use crate::proof::fixed;
 pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
     let diagnostics = whole.diagnostics;
     for item in whole.resolved.iter().filter(|item| item.is_table) {
-        nullable_key(item, whole.table, diagnostics);
+        nullable_key(whole, item);
     }
     empty_indexes(whole, diagnostics);
     let mut unreported = Vec::new();
@@ -29,19 +29,30 @@ pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
     unreported
 }
 
-fn nullable_key(item: &ResolvedItem, table: &Table, diagnostics: &Diagnostics) {
-    for key in table.key() {
+fn nullable_key(whole: &ResolvedMapping<'_>, item: &ResolvedItem) {
+    let scan = whole.passes.so_far(item.item.pass);
+    let table = scan.and_then(|scan| whole.catalog.table(scan.from.table()?));
+    // SQLite lets NULL into a primary key.
+    let is_nullable = |column: usize| {
+        let name = scan.and_then(|scan| scan.own_column(column));
+        let column = table.zip(name).and_then(|(table, name)| table.column(name));
+        column.is_some_and(|column| column.nullable)
+    };
+    for key in whole.table.key() {
         let template = item.item.template(&key.name);
         for placeholder in template.iter().flat_map(|template| template.mandatory()) {
             let place = &placeholder.place;
-            let may_be_null = !place.path.is_empty() || item.nullable.contains(&place.column);
+            let may_be_null = !place.path.is_empty()
+                || item.nullable.contains(&place.column)
+                || is_nullable(place.column);
             if may_be_null && !placeholder.replaces_null() {
                 let message = format!(
                     "`{}` may be NULL, and then the row is rejected",
                     place.written
                 );
                 let help = "give it a `default(x)`, or leave such rows out: where: … IS NOT NULL";
-                diagnostics.add(Code::NullableKey, item.place(&key.name), message, help);
+                let place = item.place(&key.name);
+                (whole.diagnostics).add(Code::NullableKey, place, message, help);
             }
         }
     }

@@ -1125,6 +1125,22 @@ fn what_is_fetched_is_read_of_the_tables_own_key() {
 }
 
 #[test]
+fn a_misspelled_sort_key_is_one_fault() {
+    let text = mapping(
+        "name: portal, key: { partition: PK, srot: SK }, indexes: { G: { partition: A, srot: B } }",
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { A: \"A#{id}\", B: \"B#{id}\" }",
+        "access_patterns:\n  p: { key: { PK: \"USER#{id}\", SK: \"USER#\" } }\n  q: { index: G, key: { A: \"A#{id}\", B: \"B#{b}\" } }\n",
+    );
+    let (model, diagnostics) = check_with(&text, &catalog());
+    let errors = diagnostics.iter().map(|found| found.code);
+    let errors: Vec<Code> = errors
+        .filter(|code| code.severity() == Severity::Error)
+        .collect();
+    assert_eq!(errors, [Code::UnknownKey; 2], "{diagnostics:#?}");
+    assert!(model.is_none());
+}
+
+#[test]
 fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
     let text = item(
         "from: personal_settings, join: { s: service }, key: { PK: \"S#{s.service}\", SK: \"{user_id | pad(9)}#{setting_type}\" }",

@@ -73,7 +73,7 @@ impl Unaccounted {
         let doubts = [
             (
                 self.repeated,
-                "add nothing to what other rows say about items",
+                "make only items that other rows make too, such as rows that share a key",
             ),
             (
                 self.gone,

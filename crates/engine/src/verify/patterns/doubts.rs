@@ -76,15 +76,19 @@ impl Doubts<'_, '_> {
             );
         }
         doubts.dedup();
-        let further = self.further();
+        let [beyond, unmatched] = self.further();
         // Where there is a doubt already, the SQL may say in other words what the key says.
-        let left_out = if doubts.is_empty() && further.is_empty() {
+        let left_out = if doubts.is_empty() && beyond.is_empty() && unmatched.is_empty() {
             self.left_out()
         } else {
             Vec::new()
         };
         for (begin, what) in [
-            ("its SQL has conditions that the key does not have", further),
+            ("its SQL has conditions that the key does not have", beyond),
+            (
+                "these parts of its SQL could not be matched with the key",
+                unmatched,
+            ),
             ("rows of its SQL may have no item because of", left_out),
             (
                 "its SQL does not repeat these conditions of the item type's `where` or `$when` word for word",
@@ -162,8 +166,9 @@ impl Doubts<'_, '_> {
         Some(format!("its key also finds {}", others.join(", ")))
     }
 
-    /// What the SQL says beyond the pattern and the item types' own conditions, in its own words.
-    fn further(&self) -> Vec<String> {
+    /// What the SQL says beyond the pattern and the item types' own conditions, in its own words: first conditions that these
+    /// do not have, then all that they may say in other words.
+    fn further(&self) -> [Vec<String>; 2] {
         let query = &self.shape.query;
         let dbms = self.shape.catalog.dbms;
         let own: Vec<(&ItemProjection<'_>, Vec<Condition>)> = self
@@ -185,7 +190,7 @@ impl Doubts<'_, '_> {
         let needed = common(self.types.iter().map(|one| self.needed(one)));
         let keyed: Vec<_> = self.types.iter().map(|one| self.keyed(one)).collect();
         let bases: Vec<usize> = self.types.iter().filter_map(|one| one.base).collect();
-        let mut named = Vec::new();
+        let (mut beyond, mut named) = (Vec::new(), Vec::new());
         if query.set != SetOperation::One {
             named.push("it combines several SELECTs".to_owned());
         }
@@ -232,7 +237,9 @@ impl Doubts<'_, '_> {
                 let is_said =
                     is_of_bases && (is_known(select, condition) || is_key() == Some(true));
                 if !is_said && is_needed() != Some(true) {
-                    named.push(format!("`{}`", condition.text));
+                    let is_beyond = self.is_beyond(select, condition);
+                    let list = if is_beyond { &mut beyond } else { &mut named };
+                    list.push(format!("`{}`", condition.text));
                 }
             }
             let catalog = self.shape.catalog;
@@ -256,7 +263,36 @@ impl Doubts<'_, '_> {
             named.extend(select.outputs.iter().flat_map(inputs_beside_the_row));
         }
         named.dedup();
-        named
+        [beyond, named]
+    }
+
+    /// Whether a condition says what keys and item types say in no other words: its columns are of the item types' own
+    /// relation, no key is made of them, and no item type has conditions.
+    fn is_beyond(&self, select: &Select, condition: &Condition) -> bool {
+        let columns = condition.columns().unwrap_or_default();
+        let is_free = |column: &ColumnRef| {
+            let origin = select.origin(column, self.shape.catalog);
+            let mut types = self.types.iter();
+            origin
+                .is_some_and(|(at, _, column)| types.all(|one| self.lacks(one, (at, &column.name))))
+        };
+        let is_one = self.shape.query.set == SetOperation::One;
+        is_one && !columns.is_empty() && columns.into_iter().all(is_free)
+    }
+
+    /// Whether neither a key nor a condition of an item type depends on a column of its own relation.
+    fn lacks(&self, one: &ItemProjection<'_>, (at, name): (usize, &str)) -> bool {
+        let is_other = |value: &Placeholder| {
+            let own = one.pass.scan.own_column(value.place.column);
+            own.is_some_and(|own| !self.shape.equates((at, own), (at, name)))
+        };
+        let mut keys = keys(&self.model.table, self.pattern);
+        one.base == Some(at)
+            && self.conditions(one).is_empty()
+            && keys.all(|key| {
+                let template = one.item.template(&key.name);
+                template.is_some_and(|template| template.placeholders().all(is_other))
+            })
     }
 
     /// What an outer join asks of a relation that the items' own joins do not: it decides which of its values are NULL.

@@ -110,7 +110,7 @@ impl PatternReport {
         };
         let (calls, rows, items) = (self.calls, self.rows, self.items);
         let mut facts = vec![format!(
-            "{calls} calls, {rows} rows and {items} items were compared, {how}"
+            "{calls} calls: its SQL gave {rows} rows and the table {items} items, compared {how}"
         )];
         for of in &self.item_types {
             let mut fact = format!("{} by {}", of.item_type, of.compared.join(", "));

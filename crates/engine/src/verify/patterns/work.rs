@@ -315,6 +315,7 @@ impl<'a> PatternProver<'_, 'a> {
         if reasons.is_empty() {
             return Ok(());
         }
+        reasons.extend(unaccounted.doubts(self.report.rows));
         Err(ProofStop::Unproved(reasons.join("; ")))
     }
 

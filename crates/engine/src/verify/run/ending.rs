@@ -1,6 +1,6 @@
 //! The report of a comparison that has ended.
 
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -462,7 +462,8 @@ fn keep(parts: &mut Vec<ChunkPart>, pass: usize, needed: u64) {
 #[derive(Debug)]
 pub(super) struct SampleThreshold {
     most: usize,
-    least: BinaryHeap<u64>,
+    /// Of rows that share a key one is compared at most, and so each key counts once.
+    least: BTreeSet<u64>,
     /// Whether there were more keys than are wanted.
     pub(super) full: bool,
 }
@@ -471,26 +472,22 @@ impl SampleThreshold {
     pub(super) fn new(sample: u64) -> Self {
         Self {
             most: usize::try_from(sample).unwrap_or(usize::MAX),
-            least: BinaryHeap::new(),
+            least: BTreeSet::new(),
             full: false,
         }
     }
 
     pub(super) fn take(&mut self, place: u128) {
-        let hash = order(place);
-        if self.least.len() < self.most {
-            self.least.push(hash);
-        } else if let Some(mut last) = self.least.peek_mut() {
+        self.least.insert(order(place));
+        if self.least.len() > self.most {
+            self.least.pop_last();
             self.full = true;
-            if hash < *last {
-                *last = hash;
-            }
         }
     }
 
     /// The last hash that is in the sample.
     pub(super) fn last(&self) -> u64 {
-        match self.least.peek() {
+        match self.least.last() {
             Some(last) if self.full => *last,
             _ => u64::MAX,
         }
@@ -628,7 +625,8 @@ mod sample_tests {
     fn a_draw_takes_as_many_as_it_is_asked_for_and_all_where_there_are_fewer() {
         for (keys, sample) in [(1_000_u128, 10), (1_000, 1_000), (5, 10), (11, 10), (1, 1)] {
             let mut draw = SampleThreshold::new(sample);
-            (0..keys).for_each(|key| draw.take(key));
+            // Two rows make each key.
+            (0..keys).chain(0..keys).for_each(|key| draw.take(key));
             let last = draw.last();
             let taken = (0..keys).filter(|key| order(*key) <= last).count();
             assert_eq!(whole(taken), sample.min(u64::try_from(keys).unwrap()));
