@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
 use dynafold_relational::scan::ScanColumn;
+use dynafold_sql::{Condition, ConditionTest, SqlQuery};
 
 use super::bind::{ItemBinder, unknown};
 use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope};
@@ -277,6 +278,26 @@ impl ItemBinder<'_> {
         }
         nullable.extend(scope.elements.iter().map(|element| element.value));
         nullable
+    }
+
+    /// The columns of the row so far that a `where` says are not NULL, in one of the conditions that all have to hold.
+    pub(super) fn not_null(&self, condition: &str) -> Vec<usize> {
+        let query = format!("SELECT 1 FROM t WHERE {condition}");
+        let query = SqlQuery::read(&query, Some(self.scope.catalog.dbms)).ok();
+        let select = query.as_ref().and_then(SqlQuery::select);
+        let conditions = select.map_or(&[][..], |select| &select.conditions);
+        let column = |condition: &Condition| match &condition.test {
+            ConditionTest::Null {
+                operand,
+                negated: true,
+            } => {
+                let column = operand.column()?;
+                let owner = column.owner.as_ref().map(|owner| owner.text.as_str());
+                self.pass.find(owner, &column.name.text)
+            }
+            _ => None,
+        };
+        conditions.iter().filter_map(column).collect()
     }
 }
 

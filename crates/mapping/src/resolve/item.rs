@@ -54,6 +54,8 @@ pub(super) fn resolve(
     let row_key = binder.row_key();
     let facts = binder.facts(raw.condition.is_some());
     let nullable = binder.nullable();
+    let not_null = raw.condition.as_ref();
+    let not_null = not_null.map_or_else(Vec::new, |condition| binder.not_null(&condition.value));
     let expired = raw.expired.as_ref();
     let compress = raw.compress.iter();
     let resolved = ResolvedItem {
@@ -79,6 +81,7 @@ pub(super) fn resolve(
         spans,
         facts,
         nullable,
+        not_null,
         is_table: scope.is_table(),
         rows: scope.rows(),
     };

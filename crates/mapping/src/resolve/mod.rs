@@ -170,6 +170,8 @@ struct ResolvedItem {
     facts: RowFacts,
     /// Columns of the row that may be NULL.
     nullable: Vec<usize>,
+    /// Columns of the row that its `where` says are not NULL.
+    not_null: Vec<usize>,
     /// Whether the relation is a table whose constraints are known.
     is_table: bool,
     /// About how many items there are at most, where the catalog knows.

@@ -42,9 +42,10 @@ fn nullable_key(whole: &ResolvedMapping<'_>, item: &ResolvedItem) {
         let template = item.item.template(&key.name);
         for placeholder in template.iter().flat_map(|template| template.mandatory()) {
             let place = &placeholder.place;
+            let is_left_out = item.not_null.contains(&place.column);
             let may_be_null = !place.path.is_empty()
-                || item.nullable.contains(&place.column)
-                || is_nullable(place.column);
+                || !is_left_out
+                    && (item.nullable.contains(&place.column) || is_nullable(place.column));
             if may_be_null && !placeholder.replaces_null() {
                 let message = format!(
                     "`{}` may be NULL, and then the row is rejected",
