@@ -325,8 +325,8 @@ fn null_key(node: &AttributeNode) -> Fault {
         [] => "the key attribute is NULL".to_owned(),
         [column] => format!("the key attribute is NULL because `{column}` is"),
         several => format!(
-            "the key attribute is NULL because one of `{}` is",
-            several.join("`, `")
+            "the key attribute is NULL because `{}` is",
+            several.join("` or `")
         ),
     };
     Fault::new(KEY_NULL, message).help("leave such rows out with `where`, or use `| default(x)`")

@@ -215,6 +215,8 @@ pub(crate) struct Injectivity {
     pub facts: Vec<String>,
     /// Two rows that would have one key.
     pub example: Option<String>,
+    /// What in the key would keep them apart.
+    pub mend: Option<String>,
 }
 
 /// How a proof of keys ended.
@@ -238,6 +240,7 @@ impl Injectivity {
             attribute: None,
             facts: Vec::new(),
             example: None,
+            mend: None,
         }
     }
 }
@@ -396,6 +399,7 @@ fn optional(subject: ProofSubject<'_>, reading: &ValueReading<'_>) -> Injectivit
     let example = format!("two rows without the segment of `{written}` make the same key");
     Injectivity {
         example: Some(example),
+        mend: Some(format!("take `{written}` out of the optional segment")),
         ..Injectivity::new(shown, because)
     }
 }
@@ -422,6 +426,7 @@ fn absent(subject: ProofSubject<'_>, key: &UniqueColumns, gaps: &[Blamed]) -> In
     let example = format!("two rows that differ only in {missing} make the same key");
     Injectivity {
         example: Some(example),
+        mend: Some(format!("put {missing} into the key")),
         ..Injectivity::new(shown, because)
     }
 }

@@ -256,8 +256,8 @@ impl ItemBinder<'_> {
         names.iter().map(|name| self.index(None, name)).collect()
     }
 
-    /// The columns of the row so far in which NULL is to be expected, for warnings: a declared key is taken
-    /// to have no NULL, and a foreign key that has none to have a parent.
+    /// The columns of the row so far in which NULL is to be expected, for warnings and counts: a declared key is
+    /// taken to have no NULL, and a foreign key that has none to have a parent.
     pub(super) fn nullable(&mut self) -> Vec<usize> {
         let scope = self.scope;
         let may_be_null = |table: Option<&Table>, column: &Column| {

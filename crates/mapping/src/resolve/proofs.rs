@@ -136,7 +136,7 @@ fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
             format!("it cannot be proved that the keys of `{name}` differ: the load will check"),
         ),
     };
-    let mend = help(item, proof.shown);
+    let mend = help(item, proof.shown, proof.mend.as_deref());
     let help = match proof.example {
         Some(example) => format!("{example}; {mend}"),
         None => mend,
@@ -151,15 +151,14 @@ fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
     );
 }
 
-fn help(item: &ResolvedItem, shown: KeyProofEnd) -> String {
-    let row_key = item.item.row_key.iter();
-    let names: Vec<&str> = row_key.map(|(name, _)| name.as_ref()).collect();
-    match (item.facts.origin, names.as_slice()) {
-        (RelationKind::Table, []) => "the load finds rows with the same key and rejects them".to_owned(),
+fn help(item: &ResolvedItem, shown: KeyProofEnd, mend: Option<&str>) -> String {
+    let found = "the load finds rows with the same key and rejects them";
+    match (item.facts.origin, item.item.row_key.as_slice()) {
+        (RelationKind::Table, []) => found.to_owned(),
         (RelationKind::Query | RelationKind::View, []) => "name the columns that identify its rows, if you know them: from: { sql: …, key: [column] }; the load finds rows with the same key and rejects them".to_owned(),
-        (_, names) if shown == KeyProofEnd::Broken => format!(
-            "put {} into the key; otherwise, the load finds rows with the same key and rejects them",
-            names.join(", ")
+        _ if shown == KeyProofEnd::Broken => mend.map_or_else(
+            || found.to_owned(),
+            |mend| format!("{mend}; otherwise, {found}"),
         ),
         _ => "give values a width (`pad`, `uuid`, `hex`), separate them by a text that they cannot contain, or accept it: accept: [key-unproved]".to_owned(),
     }

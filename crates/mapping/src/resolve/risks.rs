@@ -32,7 +32,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
 fn nullable_key(whole: &ResolvedMapping<'_>, item: &ResolvedItem) {
     let scan = whole.passes.so_far(item.item.pass);
     let table = scan.and_then(|scan| whole.catalog.table(scan.from.table()?));
-    // SQLite lets NULL into a primary key.
+    // A row with NULL in its primary key is not expected, but SQLite lets it in.
     let is_nullable = |column: usize| {
         let name = scan.and_then(|scan| scan.own_column(column));
         let column = table.zip(name).and_then(|(table, name)| table.column(name));

@@ -1125,6 +1125,29 @@ fn what_is_fetched_is_read_of_the_tables_own_key() {
 }
 
 #[test]
+fn a_key_that_two_rows_may_have_is_mended_by_the_columns_that_it_leaves_out() {
+    for (key, mend) in [
+        (
+            "{user_id | pad(9)}#{service}",
+            "put `setting_type` into the key; ",
+        ),
+        (
+            "{user_id | pad(9)}",
+            "put `service` and `setting_type` into the key; ",
+        ),
+    ] {
+        let text = item(&format!(
+            "from: personal_settings, key: {{ PK: \"S#{key}\", SK: A }}"
+        ));
+        let (_, diagnostics) = check_with(&text, &catalog());
+        let mut told = diagnostics.iter();
+        let told = told.find(|found| found.code == Code::KeyNotUnique);
+        let help = told.and_then(|found| found.help.as_deref()).unwrap();
+        assert!(help.contains(mend), "{help}");
+    }
+}
+
+#[test]
 fn a_misspelled_sort_key_is_one_fault() {
     let text = mapping(
         "name: portal, key: { partition: PK, srot: SK }, indexes: { G: { partition: A, srot: B } }",

@@ -21,6 +21,11 @@ fn a_key_is_there_not_empty_not_long_and_of_its_type() {
         assert_eq!(refused(&model, &row(key)), refusal(code, "PK"));
     }
     assert!(fold(&model, &row(text(&"x".repeat(2048)))).is_ok());
+    let two = super::model(&[("PK", "{0}#{1}"), ("SK", "-")]);
+    assert_eq!(
+        fold(&two, &row(text("x"))).unwrap_err().message,
+        "the key attribute is NULL because `c0` or `c1` is"
+    );
     let sort = super::model(&[("PK", "-"), ("SK", "{0}")]);
     assert!(fold(&sort, &row(text(&"x".repeat(1024)))).is_ok());
     assert_eq!(
