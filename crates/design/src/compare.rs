@@ -16,9 +16,7 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{
-    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableKind,
-};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
     Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table, write_statement,
@@ -34,7 +32,7 @@ use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
-use crate::{SHORT, is_simple, rows_written, said_values};
+use crate::{SHORT, is_simple, rows_written, said_values, written_table};
 use held::{Held, Rows, Way};
 use served::not_read;
 
@@ -50,7 +48,7 @@ pub struct PricedMapping {
     pub reads: Vec<PricedRead>,
     /// The statements of the workload that write, by name.
     pub writes: Vec<PricedWrite>,
-    /// The statements of the workload that are neither: their costs are not known.
+    /// The statements of the workload that are neither, or write what the schema does not have: their costs are not known.
     pub not_priced: Vec<NotPriced>,
     /// Global indexes.
     pub indexes: u64,
@@ -248,19 +246,14 @@ struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// Fails if the schema does not have its table, or if that is a view.
+    /// Fails as [`written_table`] does.
     fn of(
         statement: &'w Statement,
         write: WriteStatement,
         catalog: &'w Catalog,
     ) -> Result<Self, String> {
-        let table = table(catalog, write.schema.as_ref(), &write.table).ok_or_else(|| {
-            let name = &write.table.text;
-            format!("it writes {name}, which the schema does not have")
-        })?;
-        if table.kind == TableKind::View {
-            return Err(format!("it writes {}, which is a view", table.name.name));
-        }
+        let table =
+            written_table(&write, catalog).map_err(|refused| format!("it {}", refused.why))?;
         Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),

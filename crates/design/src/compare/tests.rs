@@ -1022,6 +1022,14 @@ access_patterns:
             "DELETE FROM elsewhere WHERE id = :z",
             "it writes elsewhere, which the schema does not have",
         ),
+        (
+            "UPDATE zones SET name = :n, gone = :g WHERE id = :z",
+            "it sets the column `gone`, which the schema of zones does not have",
+        ),
+        (
+            "INSERT INTO zones (id, gone) VALUES (:z, :g)",
+            "it sets the column `gone`, which the schema of zones does not have",
+        ),
     ] {
         let found = found(write);
         assert!(
