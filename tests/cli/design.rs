@@ -835,17 +835,19 @@ async fn a_column_that_is_not_there_is_named_and_the_other_statements_are_served
         -- equal (1/s)\nSELECT id FROM t WHERE gone = :g;
         -- null (1/s)\nSELECT id FROM t WHERE a = :a AND gone IS NULL;
         -- selected (1/s)\nSELECT gone FROM t WHERE a = :a;
+        -- set (1/s)\nUPDATE t SET gone = :g WHERE id = :id;
         -- table (1/s)\nSELECT * FROM lost WHERE a = :a;";
     let proposal = Proposal::new(&source.url(), Some(workload), 3);
     assert_eq!(
         proposal.not_served(),
-        ["equal", "null", "selected", "table"]
+        ["equal", "null", "selected", "set", "table"]
     );
     let reads = proposal.report["reads"].to_string();
     assert!(
         reads.contains("reads `lost`, which the schema does not have"),
         "{reads}"
     );
+    assert!(reads.contains("sets the column `gone`"), "{reads}");
     assert_eq!(
         reads.matches("names the column `gone`").count(),
         3,

@@ -263,12 +263,15 @@ async fn keys_stay_and_what_needs_another_is_refused_with_the_reason() {
         -- search (1/s)
         SELECT id FROM customers WHERE name LIKE '%d%';
         -- lines (1/s)
-        SELECT no, sku FROM lines WHERE order_id = 1;";
+        SELECT no, sku FROM lines WHERE order_id = 1;
+        -- mark (1/s)
+        UPDATE lines SET gone = :g WHERE order_id = :o;";
     let report = case.updated(workload, 3);
     for (name, why) in [
         ("order", "strong consistency"),
         ("getCustomer", "other SQL"),
         ("search", "matches inside texts"),
+        ("mark", "sets the column `gone`"),
     ] {
         let mut reads = report["reads"].as_array().unwrap().iter();
         let read = reads.find(|read| read["name"] == name).unwrap();
@@ -281,6 +284,7 @@ async fn keys_stay_and_what_needs_another_is_refused_with_the_reason() {
     );
     let shown = case.update(workload, &[]).exits(3);
     shown.prints("not served");
+    shown.prints("\nnot priced\n  mark: it sets the column `gone`, which the schema of lines does not have\n");
     shown.says("next: dynafold diff");
     let pinned = format!("-- keep: lines beside customers\n{workload}");
     let refused = case.update(&pinned, &[]);

@@ -16,9 +16,7 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
-use dynafold_relational::catalog::{
-    Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table, TableKind,
-};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
     Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table, write_statement,
@@ -34,7 +32,7 @@ use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
-use crate::{SHORT, is_simple, rows_written, said_values};
+use crate::{SHORT, is_simple, rows_written, said_values, written_table};
 use held::{Held, Rows, Way};
 use served::not_read;
 
@@ -50,7 +48,7 @@ pub struct PricedMapping {
     pub reads: Vec<PricedRead>,
     /// The statements of the workload that write, by name.
     pub writes: Vec<PricedWrite>,
-    /// The statements of the workload that are neither: their costs are not known.
+    /// The statements of the workload that are neither, or write what the schema does not have: their costs are not known.
     pub not_priced: Vec<NotPriced>,
     /// Global indexes.
     pub indexes: u64,
@@ -248,19 +246,14 @@ struct Written<'w> {
 }
 
 impl<'w> Written<'w> {
-    /// Fails if the schema does not have its table, or if that is a view.
+    /// Fails as [`written_table`] does.
     fn of(
         statement: &'w Statement,
         write: WriteStatement,
         catalog: &'w Catalog,
     ) -> Result<Self, String> {
-        let table = table(catalog, write.schema.as_ref(), &write.table).ok_or_else(|| {
-            let name = &write.table.text;
-            format!("it writes {name}, which the schema does not have")
-        })?;
-        if table.kind == TableKind::View {
-            return Err(format!("it writes {}, which is a view", table.name.name));
-        }
+        let table =
+            written_table(&write, catalog).map_err(|refused| format!("it {}", refused.why))?;
         Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),
@@ -360,7 +353,7 @@ impl<'d> Priced<'d> {
         }
         let is_new = write.kind == WriteKind::Insert;
         let searches = !is_new && self.must_search(table, &write.columns, &write.found_by);
-        let has_key = !searches || self.has_key(table, &write.columns, &write.found_by);
+        let has_key = !searches || self.has_key(table, write);
         let reads = if searches && has_key { 0.5 * rows } else { 0.0 };
         let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
             + prices.reads(reads * rate * MONTH).unwrap_or_default();
@@ -953,12 +946,13 @@ impl<'d> Priced<'d> {
     }
 
     /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index, or that of
-    /// another item of the row, beside which it stands.
-    fn has_key(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
+    /// another item of the row, beside which it stands. What writes all rows finds them by a key that all share, too.
+    fn has_key(&self, table: &Table, write: &WriteStatement) -> bool {
         let partition = &self.model.table.partition.name;
         let is_found = |item: &ItemType, scan: &Scan| {
-            let is_few = rows(table) <= SHORT;
-            let is_said = |key: &str| finds(item, scan, key, (found_by, None), is_few);
+            let takes_all = write.finds_all || rows(table) <= SHORT;
+            let found_by = write.found_by.as_slice();
+            let is_said = |key: &str| finds(item, scan, key, (found_by, None), takes_all);
             let mut indexes = self.model.table.all_indexes();
             is_said(partition)
                 || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
@@ -967,7 +961,7 @@ impl<'d> Priced<'d> {
             Some(AttributeNode::Template(template)) => Some(template.to_string()),
             _ => None,
         };
-        let mut items = self.items_written(table, columns);
+        let mut items = self.items_written(table, &write.columns);
         items.all(|(item, scan)| {
             let mut others = self.items_written(table, &[]);
             is_found(item, scan)
@@ -1347,13 +1341,13 @@ fn is_of_parent(scan: &Scan, column: usize, parent: Option<usize>) -> bool {
 }
 
 /// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key that all of its rows have.
-/// All shards are asked. Of a table with few rows, one that all rows share finds them too.
+/// All shards are asked. One that all rows share finds them too, if they are all wanted or few.
 fn finds(
     item: &ItemType,
     scan: &Scan,
     key: &str,
     (columns, parent): (&[String], Option<usize>),
-    has_few_rows: bool,
+    takes_all: bool,
 ) -> bool {
     let Some(node) = item.node(key) else {
         return false;
@@ -1371,7 +1365,7 @@ fn finds(
             _ => true,
         };
     });
-    is_found && (says_something || has_few_rows)
+    is_found && (says_something || takes_all)
 }
 
 /// Whether items of a type that is not answered stand between those that a key condition finds: a filter leaves them out.

@@ -44,7 +44,7 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::{Described, Raw, SizeProof, resolve};
 use dynafold_relational::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName, Trigger,
+    Catalog, Column, DataType, Dbms, ForeignKey, Table, TableKind, TableName, Trigger,
 };
 use dynafold_relational::scan::{Join, ScanColumn};
 use dynafold_sql::{
@@ -927,8 +927,8 @@ fn understood<'w, 'c>(
     let mut written: Vec<(&Statement, &Table, WriteKind)> = Vec::new();
     for &statement in statements {
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
-            match table(catalog, write.schema.as_ref(), &write.table) {
-                Some(table) => {
+            match written_table(&write, catalog) {
+                Ok(table) => {
                     let rate = statement.rate.unwrap_or(1.0) * rows_written(&write, table);
                     let named = |column: &String| {
                         let mut columns = table.columns.iter();
@@ -956,16 +956,7 @@ fn understood<'w, 'c>(
                     });
                     written.push((statement, table, write.kind));
                 }
-                None => unserved.push((
-                    statement,
-                    Unserved {
-                        why: format!(
-                            "writes {}, which the schema does not have",
-                            write.table.text
-                        ),
-                        instead: "check the name",
-                    },
-                )),
+                Err(why) => unserved.push((statement, why)),
             }
             continue;
         }
@@ -983,6 +974,34 @@ fn understood<'w, 'c>(
         unserved,
         writes,
         written,
+    }
+}
+
+/// The table that a statement writes. Fails if the schema does not have it, if it is a view, or if it lacks a column that the
+/// statement sets.
+fn written_table<'c>(write: &WriteStatement, catalog: &'c Catalog) -> Result<&'c Table, Unserved> {
+    let refused = |why: String, instead| Err(Unserved { why, instead });
+    let name = &write.table.text;
+    let Some(table) = table(catalog, write.schema.as_ref(), &write.table) else {
+        let why = format!("writes {name}, which the schema does not have");
+        return refused(why, "check the name");
+    };
+    if table.kind == TableKind::View {
+        let why = format!("writes {}, which is a view", table.name.name);
+        return refused(why, "write the tables of the view");
+    }
+    let is_declared = |name: &String| {
+        let mut columns = table.columns.iter();
+        columns.any(|column| column.name.eq_ignore_ascii_case(name))
+    };
+    let mut set = write.columns.iter().chain(write.inserted.iter().flatten());
+    match set.find(|name| !is_declared(name)) {
+        Some(column) => {
+            let why =
+                format!("sets the column `{column}`, which the schema of {name} does not have");
+            refused(why, "write a column of this table")
+        }
+        None => Ok(table),
     }
 }
 
@@ -1967,7 +1986,6 @@ fn own_types<'c>(
 
 #[cfg(test)]
 mod tests {
-    use dynafold_relational::catalog::TableKind;
     use dynafold_relational::catalog::sample::shop;
 
     use super::*;

@@ -10,9 +10,9 @@ use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, each_once, float, has_word, joined, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
-use dynafold_sql::WriteKind;
+use dynafold_sql::{Constant, WriteKind};
 
-use crate::ask::{Ask, Equal, When, ignores_case};
+use crate::ask::{Ask, Asked, ChildAsk, Equal, When, ignores_case};
 use crate::facts::{rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -23,7 +23,7 @@ use crate::report::{DELIMITER, Material, Warning};
 use crate::seconds::CopiedColumns;
 use crate::structure::{KeyPart, Part, Structure, own_part};
 use crate::workload::Statement;
-use crate::writes::Write;
+use crate::writes::{Values, Write};
 
 /// Bytes of a column beyond which it is large: it costs writes and reads that do not need it.
 const LARGE: f64 = 512.0;
@@ -241,21 +241,91 @@ impl<'m, 'c> Material<'m, 'c> {
             .any(|read| read.ask.clauses.compared.contains(&place))
     }
 
-    /// How many more items a read finds in a day that finds so many now, which meet these conditions. Where parents come too, each
-    /// gets its share of the new items, as those that are there have theirs.
-    fn growth(&self, table: &Table, parent: Option<&Table>, items: f64, when: &[&When]) -> f64 {
-        let come = parent.is_some_and(|parent| self.inserted(parent) > 0.0);
+    /// How many more items that meet these conditions come in a day to the list of a table's rows that gets the most. A list has the
+    /// rows with the same values in some columns; `share`: how much of an INSERT that gives these constants in them goes to one list.
+    fn growth(
+        &self,
+        table: &Table,
+        columns: &[&String],
+        when: &[&When],
+        share: &dyn Fn(&Values) -> f64,
+    ) -> f64 {
+        let facts = self.pricing.facts;
         let inserts = self.pricing.statements(table);
         let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
-        let facts = self.pricing.facts;
-        let rates = inserts.map(|write| {
-            let share = |when: &&When| {
-                facts.inserted(when, table, &write.said.after) / facts.share(when, table)
-            };
-            write.rate * when.iter().map(share).product::<f64>()
+        let rates = inserts.filter_map(|write| {
+            let after = &write.said.after;
+            let mut given = after.clone();
+            given.retain(|column, value| columns.contains(&column) && *value != Constant::Other);
+            let is_met =
+                |when: &&When| facts.inserted(when, table, after) / facts.share(when, table);
+            let rate = write.rate * when.iter().map(is_met).product::<f64>();
+            // What has NULL is in no list.
+            let is_listed = !given.values().any(|value| *value == Constant::Null);
+            is_listed.then(|| (rate * share(&given), given))
         });
-        let grows = rates.sum::<f64>() * DAY * items / rows(table);
-        if come { 0.0 } else { grows }
+        let rates: Vec<(f64, Values)> = rates.collect();
+        let lists = rates.iter().map(|(_, first)| {
+            let (mut sum, mut list) = (0.0, first.clone());
+            for (rate, given) in &rates {
+                let given = given.iter();
+                let is_same = |(column, value): (&String, &Constant)| {
+                    list.get(column).is_none_or(|own| own == value)
+                };
+                if given.clone().all(is_same) {
+                    sum += rate;
+                    list.extend(given.map(|(column, value)| (column.clone(), value.clone())));
+                }
+            }
+            sum
+        });
+        lists.fold(0.0, f64::max) * DAY
+    }
+
+    /// The same of the rows that a read finds by its parameters. Where parents come too, each gets its share of the new items, as those
+    /// that are there have theirs.
+    fn list_growth(&self, ask: &Ask<'_>) -> f64 {
+        let is_own = |equal: &Equal| {
+            equal.path.steps.is_empty() && matches!(equal.value, Asked::Parameter(_))
+        };
+        let columns = ask.equal.iter().filter(|equal| is_own(equal));
+        let columns: Vec<&String> = columns.map(|equal| &equal.path.column).collect();
+        let when: Vec<&When> = ask.conditions().collect();
+        self.growth(ask.root, &columns, &when, &|given| {
+            let mut rest = ask.clone();
+            let is_given = |equal: &Equal| is_own(equal) && given.contains_key(&equal.path.column);
+            rest.equal.retain(|equal| !is_given(equal));
+            let mut keys = ask.root.foreign_keys.iter();
+            let comes = keys.any(|key| {
+                let [column] = &*key.columns else {
+                    return false;
+                };
+                let parent = self.catalog.table(&key.references);
+                rest.has_equal(&Path::own(column))
+                    && parent.is_some_and(|parent| self.inserted(parent) > 0.0)
+            });
+            if comes {
+                0.0
+            } else {
+                self.pricing.facts.most_found(&rest) / rows(ask.root)
+            }
+        })
+    }
+
+    /// The same of the children of a parent.
+    fn child_growth(&self, child: &ChildAsk<'_>, parent: &Table) -> f64 {
+        let columns = child.way.first().map_or(&[][..], |step| &*step.columns);
+        let columns: Vec<&String> = columns.iter().collect();
+        let come = self.inserted(parent) > 0.0;
+        self.growth(child.table, &columns, &[], &|given| {
+            if !given.is_empty() && given.len() == columns.len() {
+                1.0
+            } else if come {
+                0.0
+            } else {
+                1.0 / rows(parent)
+            }
+        })
     }
 
     /// The reads that find rows of a table and have no condition on one of its columns, in words.
@@ -897,8 +967,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                let grows = material.growth(child.table, Some(ask.root), each, &[]);
-                add("about", each, grows);
+                add("about", each, material.child_growth(child, ask.root));
             }
         }
         let is_one = |equal: &Equal| {
@@ -910,14 +979,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
             continue;
         }
         let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
-        let when: Vec<&When> = ask.conditions().collect();
-        let parent = ask.equal.iter().find_map(|equal| {
-            let own = Some(&equal.path.column).filter(|_| equal.path.steps.is_empty())?;
-            let mut keys = ask.root.foreign_keys.iter();
-            let key = keys.find(|key| key.columns.as_slice() == std::slice::from_ref(own))?;
-            material.catalog.table(&key.references)
-        });
-        let mut grows = material.growth(ask.root, parent, most, &when);
+        let mut grows = material.list_growth(ask);
         // What lies between two bounds has come, or comes at one rate.
         if let Some(range) = &ask.range
             && range.low.is_some()
@@ -926,7 +988,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
             grows = 0.0;
         }
         // Of ranges and conditions the mean share is known alone.
-        let is_exact = ask.range.is_none() && when.is_empty();
+        let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
         let how = match (most > all, is_exact) {
             (true, true) => "up to",
             (true, false) | (false, _) => "about",
@@ -977,7 +1039,7 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no key finds the rows",
         lost,
-        "the WHERE has no partition key of the table, nor of an index that holds all rows: only a Scan finds the rows, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
+        "the WHERE has no partition key of the table, nor of an index that holds all rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
     );
     lines.add(
         "many items at once",

@@ -1409,6 +1409,7 @@ fn a_sparse_index_by_other_rows_says_so_and_costs_what_they_cause() {
     let (report, _) = warned(&catalog, reads, &Limits::default());
     let said = notes(&report, "newest");
     assert!(said.contains("depends on other rows"), "{said}");
+    assert!(said.contains("the figures take a tenth"), "{said}");
     assert!(units(&report, "add") > 3.0, "{report:#?}");
 }
 

@@ -49,6 +49,8 @@ pub struct WriteStatement {
     pub in_order: Vec<Option<Constant>>,
     /// The columns that an INSERT names, or sets where its row is there: others get their defaults. None where it gives all in their order.
     pub inserted: Option<Vec<String>>,
+    /// Whether it is an UPDATE or DELETE without a WHERE.
+    pub finds_all: bool,
     /// The columns that its WHERE holds equal to something, or to one of a list.
     pub found_by: Vec<String>,
     /// The values that the WHERE of a statement over one table holds columns equal to beside parameters, NULL too, by column.
@@ -142,6 +144,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             values: inserts.values,
             in_order: inserts.in_order,
             inserted: inserts.named,
+            finds_all: kind != WriteKind::Insert && condition.is_none(),
             found_by: held().filter_map(Condition::found_by).map(name).collect(),
             found_values: held().filter(|_| is_of_one).filter_map(said).collect(),
             listed: held().filter_map(listed).collect(),
@@ -364,6 +367,10 @@ mod tests {
         assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
         assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
         assert_eq!(rows("DELETE FROM t"), Some(1));
+        let finds_all = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().finds_all;
+        assert!(finds_all("UPDATE t SET a = :a"));
+        assert!(!finds_all("DELETE FROM t WHERE a > 1"));
+        assert!(!finds_all("INSERT INTO t (a) VALUES (:a)"));
         let of_list = "DELETE FROM t WHERE a = :a AND b IN (:b, :c) AND d NOT IN (1, 2)";
         let of_list = write_statement(of_list, Dbms::Mysql).unwrap();
         assert_eq!(of_list.found_by, ["a", "b"]);

@@ -168,6 +168,9 @@ pub(in crate::cli) fn update(
     section("notes", notes, &mut out);
     let not = updated.reads.iter().filter_map(UpdatedRead::not_served);
     section("not served", not, &mut out);
+    let not_priced = after.not_priced.iter();
+    let not_priced = not_priced.map(|one| format!("{}: {}", one.name, one.why));
+    section("not priced", not_priced, &mut out);
     out.push(String::new());
     out.push(format!(
         "together, this workload and the mapping's own cost about {} USD a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",

@@ -164,10 +164,17 @@ fn a_key_that_all_rows_share_finds_none_of_many() {
         )
     };
     let sql = "-- weigh (1/s)\nUPDATE parcels SET weight = :w WHERE id = :id;";
-    let has_key = |tables: &str, key: &str| priced(tables, &mapping(key), sql).writes[0].has_key;
-    assert!(has_key(PARCELS, "\"P#{id}\""));
-    assert!(!has_key(PARCELS, "PARCELS"));
-    assert!(has_key(&PARCELS.replace("10000:", "90:"), "PARCELS"));
+    let has_key =
+        |tables: &str, key: &str, sql: &str| priced(tables, &mapping(key), sql).writes[0].has_key;
+    assert!(has_key(PARCELS, "\"P#{id}\"", sql));
+    assert!(!has_key(PARCELS, "PARCELS", sql));
+    assert!(has_key(&PARCELS.replace("10000:", "90:"), "PARCELS", sql));
+    // A write of all rows finds them by it.
+    let all = "-- weigh (1/s)\nUPDATE parcels SET weight = :w;";
+    assert!(has_key(PARCELS, "PARCELS", all));
+    assert!(!has_key(PARCELS, "\"P#{id}\"", all));
+    let index = mapping("\"P#{id}\"") + "    attributes: { GSI2PK: PARCELS }\n";
+    assert!(priced(PARCELS, &index, all).writes[0].has_key);
 }
 
 #[test]
@@ -1021,6 +1028,14 @@ access_patterns:
         (
             "DELETE FROM elsewhere WHERE id = :z",
             "it writes elsewhere, which the schema does not have",
+        ),
+        (
+            "UPDATE zones SET name = :n, gone = :g WHERE id = :z",
+            "it sets the column `gone`, which the schema of zones does not have",
+        ),
+        (
+            "INSERT INTO zones (id, gone) VALUES (:z, :g)",
+            "it sets the column `gone`, which the schema of zones does not have",
         ),
     ] {
         let found = found(write);

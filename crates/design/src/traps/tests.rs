@@ -159,6 +159,32 @@ const CASES: &[Case] = &[
         silent: ["VALUES (:i, :t, 'open')", "VALUES (:i, :t, 'shut')"],
     },
     Case {
+        kind: "unbounded list",
+        named: "events 300: id, state text null distinct=10 most=40
+            -- inState (9/s)\nSELECT id FROM events WHERE state = :s;
+            -- add (5/s)\nINSERT INTO events (id, state) VALUES (:i, 'open');",
+        says: "inState (up to 40 items now, 432000 more a day)",
+        silent: ["'open'", "NULL"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 300: id, state text distinct=10 most=40
+            -- inState (9/s)\nSELECT id FROM events WHERE state = :s ORDER BY id;
+            -- add (1/s)\nINSERT INTO events (id, state) VALUES (:i, 'new');
+            -- move (1/s)\nINSERT INTO events (id, state) VALUES (:i, :s);
+            -- open (2/s)\nINSERT INTO events (id, state) VALUES (:i, 'open');",
+        says: "inState (up to 40 items now, 184320 more a day)",
+        silent: ["ORDER BY id", "ORDER BY id LIMIT 10"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "orders 5000: id\nevents 20000: id, order_id @orders null distinct=5000 most=4
+            -- order (5/s)\nSELECT o.id, e.id AS eid FROM orders o LEFT JOIN events e ON e.order_id = o.id WHERE o.id = :id;
+            -- add (20/s)\nINSERT INTO events (id, order_id) VALUES (:i, :o);",
+        says: "order (about 4 items now, 346 more a day)",
+        silent: [":i, :o", ":i, NULL"],
+    },
+    Case {
         kind: "large columns",
         named: "docs 1000: id, slug text unique, views, body text longest=3000
             -- get (50/s)\nSELECT id, slug FROM docs WHERE id = :id;

@@ -14,7 +14,7 @@ use dynafold_relational::catalog::{Column, DataType, TableName};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, OperandValue, RelationSource, RowLimit,
-    Select, SelectOutput, SetOperation, Wrapping,
+    Select, SelectOutput, SetOperation, Wrapping, qualified,
 };
 
 use super::call::DrawnCalls;
@@ -385,7 +385,8 @@ impl Doubts<'_, '_> {
             })
     }
 
-    /// Whether a condition of a SELECT is a part of an item type's: the same words, about the same columns.
+    /// Whether a condition of a SELECT is a part of an item type's: the same words, about the same columns, whatever tables stand before
+    /// the names of these.
     fn is_same_condition(
         &self,
         one: &ItemProjection<'_>,
@@ -396,9 +397,17 @@ impl Doubts<'_, '_> {
         let (ours, theirs) = (part.columns(), condition.columns());
         let (ours, theirs) = (ours.unwrap_or_default(), theirs.unwrap_or_default());
         let mut columns = ours.iter().zip(&theirs);
-        part.text == condition.text
-            && ours.len() == theirs.len()
+        let dbms = self.shape.catalog.dbms;
+        let unowned = |text: &str| qualified(text, dbms, &|_, _| Some("row".to_owned()));
+        // Of a column whose table is not known all words tell.
+        let is_known = || ours.iter().all(|column| self.owner(one, column).is_some());
+        let is_same_but_for_owners = || {
+            let own = unowned(&part.text).filter(|_| is_known());
+            own.is_some() && own == unowned(&condition.text)
+        };
+        ours.len() == theirs.len()
             && columns.all(|(ours, theirs)| self.is_same_column(one, ours, select, theirs))
+            && (part.text == condition.text || is_same_but_for_owners())
     }
 
     /// Whether a column of an item type's condition is that of a SELECT. Of a column that neither has, such as one of a query
