@@ -1108,6 +1108,12 @@ access_patterns:
     );
     let read = "p.id, r.id AS region FROM parcels p JOIN zones z ON z.id = p.zone_id JOIN regions r ON r.id = z.region_id WHERE p.id = :i";
     assert_eq!(why(&copied, read), "");
+    let spread = format!(
+        "{parcel}, columns: [state], join: {{ n: {{ table: notes, match: {{ parcel_id: id }} }} }}, attributes: {{ $spread: \"n.body | json\" }}"
+    );
+    let read =
+        "p.id, n.body FROM parcels p LEFT JOIN notes n ON n.parcel_id = p.id WHERE p.id = :i";
+    assert_eq!(why(&spread, read), "");
     let few = format!("{parcel}, columns: [state]");
     let read = "id, before_id FROM parcels WHERE id = :i";
     let reason = "its items do not hold parcels.before_id";
