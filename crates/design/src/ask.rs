@@ -584,6 +584,14 @@ pub(crate) fn references(
     .unwrap_or_default()
 }
 
+/// Why a query is not served that names a column which none of its tables has.
+pub(crate) fn unknown_column(sql: &str, catalog: &Catalog, observed: &Observed) -> Option<String> {
+    let found = with_reading(sql, (catalog, observed), Lists::Split, |reading| {
+        reading.refuse_unknown_columns().err()
+    });
+    found.ok().flatten().map(|unserved| unserved.why)
+}
+
 /// What a reference is called that a join makes and the schema does not declare.
 pub(crate) const BY_JOIN: &str = "taken from a join";
 

@@ -1148,11 +1148,25 @@ fn a_key_that_two_rows_may_have_is_mended_by_the_columns_that_it_leaves_out() {
 }
 
 #[test]
+fn what_a_where_says_is_not_null_may_be_in_a_key() {
+    let told = |condition: &str| {
+        let text = item(&format!(
+            "from: users, where: \"{condition}\", key: {{ PK: \"U#{{id}}#{{gender}}\", SK: \"U#\" }}"
+        ));
+        told_with(Code::NullableKey, &text, &|_| ()).len()
+    };
+    assert_eq!(told("id > 1 AND gender IS NOT NULL"), 0);
+    assert_eq!(told("id > 1 OR gender IS NOT NULL"), 1);
+    assert_eq!(told("gender IS NULL"), 1);
+    assert_eq!(told("name IS NOT NULL"), 1);
+}
+
+#[test]
 fn a_misspelled_sort_key_is_one_fault() {
     let text = mapping(
-        "name: portal, key: { partition: PK, srot: SK }, indexes: { G: { partition: A, srot: B } }",
+        "name: portal, key: { partition: PK, srot: SK }, indexes: { GSI1: { partition: A, srot: B } }",
         "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { A: \"A#{id}\", B: \"B#{id}\" }",
-        "access_patterns:\n  p: { key: { PK: \"USER#{id}\", SK: \"USER#\" } }\n  q: { index: G, key: { A: \"A#{id}\", B: \"B#{b}\" } }\n",
+        "access_patterns:\n  p: { key: { PK: \"USER#{id}\", SK: \"USER#\" } }\n  q: { index: GSI1, key: { A: \"A#{id}\", B: \"B#{b}\" } }\n",
     );
     let (model, diagnostics) = check_with(&text, &catalog());
     let errors = diagnostics.iter().map(|found| found.code);
