@@ -201,6 +201,39 @@ async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_finds_at_its_end_that_items_which_were_equal_are_gone() {
+    let (source, _) = sqlite().await;
+    let case = Case::storm(&source.url(), "");
+    case.migrate(&[]).exits(3);
+    case.set("faults: [{ do: unavailable, operations: [Scan] }]");
+    let mut verify = case.command("verify", &[]);
+    verify.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = verify.spawn().unwrap();
+    // All items are compared before the keys are read.
+    let mut is_over = false;
+    let is_held = comes(PATIENCE, || {
+        is_over = child.try_wait().unwrap().is_some();
+        is_over || case.storms().counts().faults.contains_key("unavailable")
+    });
+    assert!(is_held && !is_over, "{:?}", ran(child));
+    let mapping = case.path("app.yaml").display().to_string();
+    let mut erase = command(&["erase", &mapping, "--partition", "CUSTOMER#00000001"]);
+    erase.args(["--target", "dynamodb", "--endpoint-url"]);
+    erase.args([&case.storms().url(), "--yes", "--format", "json"]);
+    let erased = run(&mut erase).exits(0).json();
+    case.set("");
+    let ended = ran(child).exits(1);
+    let told = ended.json();
+    assert_eq!(told["outcome"]["code"], "table");
+    let types = erased["item_types"].as_array().unwrap().iter();
+    let items: u64 = types.map(|one| one["deleted"].as_u64().unwrap()).sum();
+    assert!(items > 0, "{erased:#}");
+    ended.says(&format!("{items} item"));
+    ended.says("gone when the keys of the table were read");
+    assert_eq!(told["claims"][0]["verdict"], "not_proved", "{told:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_index_that_is_deleted_meanwhile_is_added_by_the_next_load() {
     let (source, _) = sqlite().await;
     let event = "events: [{ after: 60, delete_table: app, index: GSI1 }]";

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dynafold_format::{causes, counted};
+use dynafold_format::{causes, counted, counted_as};
 use dynafold_source::SourceError;
 use dynafold_target::TargetError;
 use serde::ser::SerializeStruct as _;
@@ -74,6 +74,15 @@ pub enum Failure {
         /// The table's name.
         table: String,
     },
+    /// When items were no longer there at the end of a comparison.
+    #[error(
+        "{} in the table as the source makes {}, and gone when the keys of the table were read at the end: somebody else changes the table",
+        counted_as(*items, "item was", "items were"), if *items == 1 { "it" } else { "them" }
+    )]
+    ItemsGone {
+        /// Items that are gone.
+        items: u64,
+    },
     /// When chunks of a plan have no result.
     #[error("no result of {missing} of {}", counted(*of, "chunk"))]
     MissingChunks {
@@ -101,7 +110,7 @@ impl Failure {
             Self::Scratch(_) => "scratch",
             Self::Items(_) => "items",
             Self::Unowned(_) => "unowned",
-            Self::TableReplaced { .. } => "table",
+            Self::TableReplaced { .. } | Self::ItemsGone { .. } => "table",
             Self::MissingChunks { .. } => "missing-chunks",
             Self::Internal(_) => "internal",
         }
@@ -127,6 +136,7 @@ impl Failure {
             Self::TableReplaced { .. } => {
                 "did a load with --replace run at the same time? Start over when nobody else changes the table, a load with --fresh"
             }
+            Self::ItemsGone { .. } => "start again when nobody else changes the table",
             Self::MissingChunks { .. } => {
                 "load their lines of the plan with `dynafold work`, and finish again with all results"
             }

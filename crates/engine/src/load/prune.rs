@@ -29,7 +29,7 @@ use super::journal::Journal;
 use super::outbox::Outbox;
 use super::report::RemainingStale;
 use super::row::RowKey;
-use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT};
+use super::scope::{EXPIRED, FILTERED, ItemAction, MAY_BE_GONE, REJECTED, SENT};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::proof::{Proof, ProofOptions};
@@ -255,23 +255,31 @@ async fn scan(
     }
 }
 
-/// Compares the keys; `each` takes every item that no row makes, and says whether to go on. Gives how
-/// many items several rows have written over each other. `forgotten`: the attempts whose rows came
-/// again under another one.
+/// What a comparison of keys has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ComparedKeys {
+    /// Items that several rows have written over each other.
+    pub(crate) overwritten: u64,
+    /// Items that rows make and the table does not hold, but for those that may have expired.
+    pub(crate) absent: u64,
+}
+
+/// Compares the keys; `each` takes every item that no row makes, and says whether to go on.
+/// `forgotten`: the attempts whose rows came again under another one.
 pub(crate) async fn compare(
     keys: Proof,
     spool: ItemSpool,
     forgotten: &HashSet<u64>,
     mut each: impl AsyncFnMut(StrayItem) -> Result<bool, EndReason>,
-) -> Result<u64, EndReason> {
+) -> Result<ComparedKeys, EndReason> {
     let died = |_| Failure::Internal("the comparison of keys died");
     let mut groups = tokio::task::spawn_blocking(|| keys.finish())
         .await
         .map_err(died)??;
     let mut file = spool.reader()?;
-    let mut overwritten = 0;
+    let (mut overwritten, mut absent) = (0, 0);
     loop {
-        let (mut rows, mut place) = (0_u64, None);
+        let (mut rows, mut place, mut may_be_gone) = (0_u64, None, false);
         let (mut again, mut sent, mut stale) = (false, false, StaleCause::Gone);
         let found = groups.next_any(|locator| match locator {
             REJECTED => stale = StaleCause::Rejected,
@@ -279,14 +287,19 @@ pub(crate) async fn compare(
             FILTERED if stale == StaleCause::Gone => stale = StaleCause::Filtered,
             EXPIRED | FILTERED => {}
             SENT => sent = true,
+            MAY_BE_GONE => (rows, may_be_gone) = (rows + 1, true),
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
             read_again if forgotten.contains(&read_again) => again = true,
             _ => rows += 1,
         })?;
         if !found {
-            return Ok(overwritten);
+            return Ok(ComparedKeys {
+                overwritten,
+                absent,
+            });
         }
         overwritten += rows.saturating_sub(1);
+        absent += u64::from(rows > 0 && place.is_none() && !may_be_gone && !again);
         let Some(place) = place.filter(|_| rows == 0 && !again) else {
             continue;
         };
@@ -343,7 +356,7 @@ pub(super) async fn prune(
         Some(journal) => {
             let mut digests = Proof::new(pruning.proof.clone());
             let mut strays = ItemSpool::new()?;
-            let overwritten = compare(keys, spool, &forgotten, async |stray| {
+            let compared = compare(keys, spool, &forgotten, async |stray| {
                 digests.push(stray.digest, IN_TABLE | strays.push(&stray)?)?;
                 Ok(!cancel.is_cancelled())
             })
@@ -351,7 +364,7 @@ pub(super) async fn prune(
             if strays.length > 0 {
                 journal.read(&mut digests)?;
             }
-            (digests, strays, overwritten)
+            (digests, strays, compared.overwritten)
         }
     };
     let mut deletions = Deletions::new(delivery, pruning.doing);
@@ -376,7 +389,7 @@ pub(super) async fn prune(
     })
     .await;
     deletions.end().await;
-    compared.map(|more| (overwritten + more, left))
+    compared.map(|more| (overwritten + more.overwritten, left))
 }
 
 impl RemainingStale {
@@ -426,7 +439,8 @@ impl RemainingStale {
 
 /// Looks for items that were written over another, where all were written already.
 pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, EndReason> {
-    compare(keys, ItemSpool::new()?, forgotten, async |_| Ok(true)).await
+    let compared = compare(keys, ItemSpool::new()?, forgotten, async |_| Ok(true)).await?;
+    Ok(compared.overwritten)
 }
 
 // Deletions on their way: gathered into batches and delivered like items that are written, at the

@@ -172,3 +172,5 @@ pub(crate) const EXPIRED: u64 = REJECTED - 1;
 pub(super) const FILTERED: u64 = EXPIRED - 1;
 /// The locator of keys of items that an attempt of this run has sent.
 pub(crate) const SENT: u64 = FILTERED - 1;
+/// The locator of keys that rows make of items whose TTL is over: DynamoDB may have deleted them.
+pub(crate) const MAY_BE_GONE: u64 = SENT - 1;

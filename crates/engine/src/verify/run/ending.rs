@@ -248,6 +248,10 @@ fn outcome(
         None if total.amiss() > 0 || unexpected.items.is_some_and(|items| items > 0) => {
             VerifyOutcome::Different
         }
+        None if unexpected.absent > 0 => {
+            let items = unexpected.absent;
+            VerifyOutcome::Failed(Arc::new(Failure::ItemsGone { items }))
+        }
         None if total.repaired > 0 => VerifyOutcome::Repaired,
         None if unexpected.items.is_none() && total.expected == total.gone => {
             VerifyOutcome::NothingCompared
@@ -515,6 +519,8 @@ pub(super) struct UnexpectedItems {
     pub(super) elsewhere: Option<u64>,
     pub(super) unclear: u64,
     pub(super) lingering: u64,
+    /// Items that the rows make and that were not among the keys of the table.
+    pub(super) absent: u64,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -573,8 +579,9 @@ pub(super) async fn look(
         }
         Ok(!verify.cancel.is_cancelled())
     });
-    compared.await?;
+    let compared = compared.await?;
     Ok(UnexpectedItems {
+        absent: compared.absent,
         items: Some(items),
         elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
         ..found

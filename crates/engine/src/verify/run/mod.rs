@@ -226,6 +226,7 @@ impl VerifyRun {
             CompareWorker {
                 shared: shared.clone(),
                 folder: folder.clone(),
+                expires,
                 differ,
                 mending: mender.map(|mender| mender.mending(count)),
             }

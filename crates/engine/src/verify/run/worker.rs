@@ -13,9 +13,9 @@ use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::VerifyShared;
 use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
-    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, Outbox, PageLookup, REJECTED,
-    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, raw, reject_note,
-    row_json, take_keys,
+    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, MAY_BE_GONE, Outbox,
+    PageLookup, REJECTED, Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json,
+    raw, reject_note, row_json, take_keys,
 };
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
@@ -31,6 +31,8 @@ pub(super) struct ComparedOrigin {
 pub(super) struct CompareWorker {
     pub(super) shared: Arc<VerifyShared>,
     pub(super) folder: Folder,
+    /// Whether DynamoDB deletes items whose TTL is over.
+    pub(super) expires: bool,
     pub(super) differ: DifferenceReader<ComparedOrigin, ItemVerdict>,
     pub(super) mending: Option<Outbox>,
 }
@@ -145,7 +147,9 @@ impl CompareWorker {
                     return;
                 }
                 tally.found.with(index, |books| books.expected += 1);
-                tally.keys.push((key, MADE));
+                let may_be_gone = self.expires && folded.expiry == Expiry::Past;
+                let locator = if may_be_gone { MAY_BE_GONE } else { MADE };
+                tally.keys.push((key, locator));
                 let origin = ComparedOrigin {
                     sheet: at.sheet.clone(),
                     place: at.place,
