@@ -16,6 +16,7 @@ use super::format::{counted, joined, whole};
 use super::output::OutputStreams;
 use super::{Outcome, target};
 use crate::access::{clock_default, has_option, plan, read};
+use crate::catalog::Dbms;
 use crate::diagnostic::did_you_mean;
 use crate::dynamodb::{CallPlan, Table, item_value, request_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
@@ -37,7 +38,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     };
     let pattern = query_context.find(name)?;
     let context = query_context.context(pattern, arguments.now)?;
-    let values = values(&given, pattern, &context, output)?;
+    let values = values(&given, pattern, &context, query_context.dbms, output)?;
     let plan = plan(pattern, &values, &context)
         .map_err(|error| Failure::of(&error).into_usage().with_help(error.help()))?;
     if arguments.explain {
@@ -80,6 +81,7 @@ fn values(
     given: &[(String, String)],
     pattern: &AccessPattern,
     context: &Context,
+    dbms: Option<Dbms>,
     output: &OutputStreams,
 ) -> Result<Vec<Value>, Failure> {
     let names = || pattern.parameters.iter().map(|parameter| &*parameter.name);
@@ -112,7 +114,7 @@ fn values(
         };
         match given.iter().find(|(name, _)| **name == *parameter.name) {
             Some((_, text)) => {
-                let value = read(parameter, text).map_err(usage_failure)?;
+                let value = read(parameter, text, dbms).map_err(usage_failure)?;
                 if let Value::Time(time) = &value
                     && may_be_date(text)
                     && time.as_str() != text

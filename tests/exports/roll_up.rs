@@ -183,23 +183,42 @@ async fn counters_are_summed_exactly() {
             "votes": { "N": votes },
         })
     };
+    let total = |candidate: &str| {
+        let partition = format!("é'${{name}}#{candidate}!");
+        json!({ "PK": { "S": partition }, "SK": { "S": "TOTAL" }, "_type": { "S": "TOTAL" } })
+    };
+    let null = |partition: &str| {
+        json!({
+            "PK": { "S": partition }, "SK": { "S": "null" }, "_type": { "S": "COUNTER" },
+            "votes": { "NULL": true },
+        })
+    };
     let puts = json!([
         counter("N·00#kim", "12345678901234567890123456789012345678"),
         counter("N·11#kim", "-37"),
         counter("N·07#이순신", "0.000000000000000000000000000000000005"),
         // No votes yet.
         { "PK": { "S": "N·03#yu" }, "SK": { "S": "-" }, "_type": { "S": "COUNTER" } },
+        null("N·04#kim"),
+        // As a load writes it where SQL's sum is NULL.
+        total("none"),
+        null("N·05#none"),
+        total("zero"),
+        counter("N·06#zero", "5"),
+        counter("N·07#zero", "-5"),
     ]);
     if let Some((done, totals)) = loaded.sum(&puts) {
         assert_eq!(
             done,
-            json!({ "totals": 4, "changed": 2, "without_total": 0 })
+            json!({ "totals": 6, "changed": 3, "without_total": 0 })
         );
         let number = |number: &str| json!({ "N": number });
         let expected = json!({
             "é'${name}#kim!": number("12345678901234567890123456789012345677"),
             "é'${name}#kim.07!": number("2"),
+            "é'${name}#none!": null,
             "é'${name}#yu!": number("0"),
+            "é'${name}#zero!": number("0"),
             "é'${name}#이순신!": number("5.000000000000000000000000000000000005"),
         });
         assert_eq!(totals, expected);

@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::access::given;
+use crate::catalog::Dbms;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
 use crate::cli::format::shell_word;
@@ -19,6 +20,8 @@ pub(in crate::cli) struct QueryContext {
     pub(in crate::cli) table: Table,
     pub(in crate::cli) time_zone: jiff::tz::TimeZone,
     pub(in crate::cli) patterns: Vec<AccessPattern>,
+    /// The product of the schema, if one is named.
+    pub(super) dbms: Option<Dbms>,
 }
 
 impl QueryContext {
@@ -58,12 +61,13 @@ pub(super) async fn read(
     let Some(schema) = schema else {
         return outlined(path, Some(output));
     };
-    let (_, _, file) = mapping::open_any(schema, path).await?;
+    let (_, catalog, file) = mapping::open_any(schema, path).await?;
     let model = file.into_model(output)?;
     Ok(QueryContext {
         table: model.table,
         time_zone: model.time_zone,
         patterns: model.patterns,
+        dbms: Some(catalog.dbms),
     })
 }
 
@@ -77,6 +81,7 @@ pub(in crate::cli) fn outlined(
         table: outline.table,
         time_zone: outline.time_zone,
         patterns: outline.patterns,
+        dbms: None,
     })
 }
 

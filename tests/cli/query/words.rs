@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{Table, keys};
 use crate::cli::says;
 use crate::support::cli::{command, run};
+use crate::support::source::Source;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parameters_are_options_that_the_list_and_the_help_tell() {
@@ -157,6 +158,46 @@ async fn a_date_for_a_moment_is_told_to_be_its_midnight() {
         "{told}"
     );
     assert!(!of("2026-01-05T00:00:00").contains("is read as"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_day_that_no_column_can_hold_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = folder.path().join("days.yaml");
+    let text = r#"
+dynafold: 1
+table: { name: days, key: { partition: PK } }
+items:
+  DAY: { from: days, key: { PK: "{day}" } }
+access_patterns:
+  of: { items: [DAY], key: { PK: "{day}" } }
+"#;
+    std::fs::write(&mapping, text).unwrap();
+    let script = "CREATE TABLE days (day date PRIMARY KEY NOT NULL)";
+    for source in Source::each(|_| script.to_owned()).await {
+        let of = |day: &str| {
+            let (mapping, url) = (mapping.to_str().unwrap(), source.url());
+            run(&mut command(&[
+                "query",
+                mapping,
+                "of",
+                "--day",
+                day,
+                "--source",
+                &url,
+                "--explain",
+            ]))
+        };
+        of("2024-02-29").exits(0);
+        let unreal = of("2024-02-30");
+        if source.product() == "postgres" {
+            let unreal = unreal.exits(2);
+            says(&unreal, "`day` takes a date, not `2024-02-30`", "give it");
+        } else {
+            unreal.exits(0);
+        }
+        source.drop().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -186,6 +186,8 @@ async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
         assert_eq!(told["outcome"]["code"], "table");
         let claims = told["claims"].as_array().unwrap();
         assert_eq!(claims.len(), becauses.len());
+        // The other table, if any, was searched.
+        assert!(told["unexpected"].is_null(), "{told:#}");
         for (claim, because) in claims.iter().zip(becauses) {
             assert_eq!(claim["verdict"], "not_proved", "{claim:#}");
             assert!(

@@ -32,11 +32,14 @@ def handler(event, context):
                 continue
             shard = item[key[0]]["S"]
             of = before + shard[start : len(shard) - end] + after
-            one = "1" if event["count"] else item.get(attribute, {"N": "0"})["N"]
-            sums[of] = EXACT.add(sums.get(of, Decimal(0)), Decimal(one))
+            one = {"N": "1"} if event["count"] else item.get(attribute, {"NULL": True})
+            if "NULL" not in one:
+                sums[of] = EXACT.add(sums.get(of, Decimal(0)), Decimal(one["N"]))
     for item in totals:
-        total = sums.pop(item[key[0]]["S"], Decimal(0))
-        held = item.get(attribute, {}).get("N")
+        of, held = item[key[0]]["S"], item.get(attribute, {}).get("N")
+        if held is None and of not in sums and not event["count"]:
+            continue  # The sum of no values is no 0: SQL's is NULL.
+        total = sums.pop(of, Decimal(0))
         if held is not None and Decimal(held) == total:
             continue
         try:

@@ -200,7 +200,7 @@ pub struct VerifyReport {
     pub sample: Option<u64>,
     /// Items in the table that the source does not make, though they are of the mapping's item
     /// types; all that it does not make, where these cannot be told. `None` if they were not
-    /// looked for to the end.
+    /// looked for to the end, or the table is not known to be the same at the end.
     pub unexpected: Option<u64>,
     /// Why they were not looked for.
     pub unexpected_why_not: Option<String>,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dynafold_format::shell_word;
-use dynafold_relational::catalog::TypeFamily;
+use dynafold_relational::catalog::{Dbms, TypeFamily};
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 
 use crate::item::{RenderError, evaluate, text_of};
 use crate::model::{Parameter, ParameterKind, Template};
@@ -53,19 +54,26 @@ impl ParameterError {
     }
 }
 
-/// Reads the text that a caller gives for a parameter.
+/// Reads the text that a caller gives for a parameter. `dbms`: the product whose columns the parameters have, if it is known.
 ///
 /// # Errors
 ///
 /// [`ParameterError`] when it is not of the parameter's kind.
-pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> {
+pub fn read(
+    parameter: &Parameter,
+    text: &str,
+    dbms: Option<Dbms>,
+) -> Result<Value, ParameterError> {
     let value = match parameter.kind {
         ParameterKind::Text => Some(Value::Text(text.into())),
         ParameterKind::Number => Number::parse(text).ok().map(Value::Number),
         ParameterKind::Boolean => text.parse().ok().map(Value::Bool),
         ParameterKind::Binary => STANDARD.decode(text).ok().map(Value::Bytes),
         ParameterKind::Hex => bytes(text).map(Value::Bytes),
-        ParameterKind::Time(kind) => time(text, kind).map(Value::Time),
+        ParameterKind::Time(kind) => time(text, kind)
+            // The other products may hold `2021-02-31`.
+            .filter(|time| kind.is_none() || dbms != Some(Dbms::Postgres) || exists(time))
+            .map(Value::Time),
     };
     value.ok_or_else(|| ParameterError::Kind {
         name: parameter.name.clone(),
@@ -143,6 +151,17 @@ fn time(text: &str, kind: Option<(TimeKind, u8)>) -> Option<Time> {
     }
 }
 
+/// Whether the calendar has the day of a time, and the day its clock.
+fn exists(time: &Time) -> bool {
+    match time.kind() {
+        TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset => true,
+        TimeKind::Date | TimeKind::Timestamp | TimeKind::Instant => {
+            let local = time.as_str().trim_end_matches('Z');
+            local.parse::<DateTime>().is_ok()
+        }
+    }
+}
+
 /// The default of a parameter: a time computed from the clock, if the mapping defines one.
 ///
 /// # Errors
@@ -194,7 +213,7 @@ pub fn clock_value(
             .to_owned(),
         _ => text.to_owned(),
     };
-    read(parameter, &text)
+    read(parameter, &text, None)
 }
 
 /// A point in time as a clock of the mapping's zone shows it.
@@ -259,7 +278,7 @@ mod tests {
     }
 
     fn text(kind: ParameterKind, given: &str) -> Result<String, String> {
-        match read(&parameter(kind), given) {
+        match read(&parameter(kind), given, None) {
             Ok(value) => Ok(text_of(&value).unwrap_or("?").to_owned()),
             Err(error) => Err(error.to_string()),
         }
@@ -289,6 +308,37 @@ mod tests {
             text(unknown, "2026-01-31T14:05:00").as_deref(),
             Ok("2026-01-31T14:05:00")
         );
+    }
+
+    #[test]
+    fn postgresql_has_only_days_of_the_calendar() {
+        let known = |kind, given, dbms| {
+            let kind = ParameterKind::Time(Some((kind, 0)));
+            read(&parameter(kind), given, dbms).is_ok()
+        };
+        for (kind, real, unreal) in [
+            (TimeKind::Date, "2024-02-29", "2024-02-30"),
+            (TimeKind::Date, "2024-12-01", "2024-13-01"),
+            (TimeKind::Timestamp, "2024-02-29", "2023-02-29"),
+            (
+                TimeKind::Timestamp,
+                "2024-01-01T23:59:59",
+                "2024-01-01T25:00:00",
+            ),
+            (
+                TimeKind::Instant,
+                "2024-04-30T00:00:00Z",
+                "2024-04-31T00:00:00Z",
+            ),
+        ] {
+            let postgres = Some(Dbms::Postgres);
+            assert!(known(kind, real, postgres), "{real}");
+            assert!(!known(kind, unreal, postgres), "{unreal}");
+            for other in [None, Some(Dbms::Sqlite), Some(Dbms::Mysql)] {
+                assert!(known(kind, unreal, other), "{unreal}");
+            }
+        }
+        assert!(known(TimeKind::TimeOfDay, "24:00:00", Some(Dbms::Postgres)));
     }
 
     #[test]

@@ -310,7 +310,7 @@ impl<'a> CallDrawing<'_, 'a> {
                 "1" => Some(Value::Bool(true)),
                 _ => None,
             },
-            _ => access::read(parameter, text_of(&value).ok()?).ok(),
+            _ => access::read(parameter, text_of(&value).ok()?, None).ok(),
         }
     }
 }

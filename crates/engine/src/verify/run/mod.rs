@@ -121,8 +121,15 @@ impl VerifyRun {
         let (target, table) = (target.clone(), name.clone());
         let id = table_id(&*target, &table).await?;
         self.compare(setting).await?;
-        if !self.halt.is_set() {
-            require_same_table(&*target, &table, id.as_deref()).await?;
+        if !self.halt.is_set()
+            && let Err(why) = require_same_table(&*target, &table, id.as_deref()).await
+        {
+            // What was looked for in may be another table than what was compared.
+            self.unexpected = UnexpectedItems {
+                why_not: self.unexpected.why_not.take(),
+                ..UnexpectedItems::default()
+            };
+            return Err(why.into());
         }
         Ok(())
     }
