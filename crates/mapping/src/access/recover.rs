@@ -50,7 +50,7 @@ pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Vec<Option
         filtered(filter, first, &mut texts);
     }
     let parameters = pattern.parameters.iter().zip(texts);
-    let values = parameters.map(|(parameter, text)| read(parameter, &text?).ok());
+    let values = parameters.map(|(parameter, text)| read(parameter, &text?, None).ok());
     values.collect()
 }
 
