@@ -257,8 +257,8 @@ impl Target for FakeTarget {
             item_count: None,
         }))
     }
-    async fn create(&self, _: &Table) -> Result<Vec<Difference>, TargetError> {
-        Ok(Vec::new())
+    async fn create(&self, _: &Table) -> Result<Option<Vec<Difference>>, TargetError> {
+        Ok(Some(Vec::new()))
     }
     async fn add_index(&self, _: &Table, _: &Table, _: &Index) -> Result<(), TargetError> {
         unreachable!("no load asks for it")

@@ -11,7 +11,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::super::{Difference, ErrorClass, Result, TargetError, TargetErrorKind, compare};
+use super::super::{
+    Difference, ErrorClass, Result, ScanRequest, TargetError, TargetErrorKind, compare,
+};
 use super::Dynamodb;
 use super::describe::ServiceTable;
 
@@ -21,23 +23,31 @@ const LOOK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 const PATIENCE: Duration = Duration::from_mins(15);
 
 impl Dynamodb {
-    pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>> {
+    pub(super) async fn create_table(&self, table: &Table) -> Result<Option<Vec<Difference>>> {
         let action = self.action("CreateTable", &table.name);
         let mut request = create_table_input(table);
         if let Some(members) = request.as_object_mut() {
             members.insert("TableName".to_owned(), json!(table.name));
         }
-        match self.control::<IgnoredAny>(&action, &request).await {
-            Ok(_) => self.wait(&table.name, true).await?,
+        let made = match self.control::<IgnoredAny>(&action, &request).await {
+            Ok(_) => true,
             // Another run was quicker, or the answer to our first attempt was lost.
-            Err(error) if error.code == "ResourceInUseException" => {
-                self.wait(&table.name, true).await?;
-                self.same_or_refuse(table).await?;
-            }
+            Err(error) if error.code == "ResourceInUseException" => false,
             Err(error) => return Err(error),
+        };
+        self.wait(&table.name, true).await?;
+        if !made {
+            self.same_or_refuse(table).await?;
+            let keys = ScanRequest::keys(table);
+            let page = self.scan_page(table, &keys, None).await?;
+            // Our TTL would delete another run's items.
+            if !page.items.is_empty() || page.next.is_some() {
+                return Ok(None);
+            }
         }
         self.set_ttl(table).await?;
-        Ok(self.complete(table, Vec::new()).await)
+        let unset = self.complete(table, Vec::new()).await;
+        Ok(made.then_some(unset))
     }
 
     pub(super) async fn update_table_with(

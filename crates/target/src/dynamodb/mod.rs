@@ -112,7 +112,7 @@ impl Target for Dynamodb {
         self.describe_table(name).await
     }
 
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>> {
+    async fn create(&self, table: &Table) -> Result<Option<Vec<Difference>>> {
         self.create_table(table).await
     }
 
