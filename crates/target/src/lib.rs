@@ -280,6 +280,7 @@ pub trait Target: Send + Sync {
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
     async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
 
-    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error.
-    async fn delete_table(&self, name: &str) -> Result<()>;
+    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error. Gives whether an
+    /// answer says that this call has deleted it.
+    async fn delete_table(&self, name: &str) -> Result<bool>;
 }

@@ -280,7 +280,11 @@ async fn a_table_that_is_there_when_it_is_to_be_created_is_not_taken_for_an_empt
     case.set("faults: [{ do: not-found, operations: [DescribeTable], most: 4 }]");
     let ended = case.migrate(&[]).exits(1);
     ended.says("already has items");
-    assert!(!ended.stderr.contains("created the table"), "{}", ended.stderr);
+    assert!(
+        !ended.stderr.contains("created the table"),
+        "{}",
+        ended.stderr
+    );
     let counts = case.storms().counts();
     assert!(counts.requests.contains_key("CreateTable"), "{counts:?}");
     assert_eq!(counts.items.put, 0);

@@ -153,17 +153,21 @@ impl Dynamodb {
 // Deleting a table, and waiting until it is gone. Safe to repeat.
 
 impl Dynamodb {
-    pub(super) async fn remove_table(&self, name: &str) -> Result<()> {
+    pub(super) async fn remove_table(&self, name: &str) -> Result<bool> {
         let begun = Instant::now();
-        let (mut pause, mut asked) = (LOOK.0, false);
+        let (mut pause, mut asked, mut id) = (LOOK.0, false, None::<String>);
         loop {
             if !asked {
                 let action = self.action("DeleteTable", name);
                 let request = json!({ "TableName": name });
-                match self.control::<IgnoredAny>(&action, &request).await {
-                    Ok(_) => asked = true,
+                match self.control::<Value>(&action, &request).await {
+                    Ok(answer) => {
+                        asked = true;
+                        let deleted = answer.pointer("/TableDescription/TableId");
+                        id = deleted.and_then(Value::as_str).map(str::to_owned).or(id);
+                    }
                     Err(error) => match error.code.as_str() {
-                        "ResourceNotFoundException" => return Ok(()),
+                        "ResourceNotFoundException" => return Ok(false),
                         // It is being made or changed, or is being deleted already.
                         "ResourceInUseException" if begun.elapsed() < PATIENCE => {}
                         _ => return Err(error),
@@ -171,8 +175,15 @@ impl Dynamodb {
                 }
             }
             let Some(found) = self.describe_raw(name).await? else {
-                return Ok(());
+                return Ok(asked);
             };
+            if id.is_some() && found.table_id.is_some() && id != found.table_id {
+                let message = "the table was deleted, and somebody created it again";
+                return Err(self.in_use("DescribeTable", name, message).with_help(
+                    "nothing was loaded: make sure that no other run uses this name, then start again",
+                ));
+            }
+            id = id.or(found.table_id);
             if begun.elapsed() >= PATIENCE {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");
