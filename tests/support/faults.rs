@@ -257,8 +257,8 @@ impl Target for FakeTarget {
             item_count: None,
         }))
     }
-    async fn create(&self, _: &Table) -> Result<Vec<Difference>, TargetError> {
-        Ok(Vec::new())
+    async fn create(&self, _: &Table) -> Result<Option<Vec<Difference>>, TargetError> {
+        Ok(Some(Vec::new()))
     }
     async fn add_index(&self, _: &Table, _: &Table, _: &Index) -> Result<(), TargetError> {
         unreachable!("no load asks for it")
@@ -313,7 +313,7 @@ impl Target for FakeTarget {
     async fn ask(&self, _: &Table, _: &Request, _: Option<Position>) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
-    async fn delete_table(&self, _: &str) -> Result<(), TargetError> {
+    async fn delete_table(&self, _: &str) -> Result<bool, TargetError> {
         unreachable!("no load asks for it")
     }
 }

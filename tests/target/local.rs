@@ -168,7 +168,7 @@ async fn a_table_is_created_and_deleted_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn of_two_that_create_one_table_both_go_on() {
+async fn of_two_that_create_one_table_both_go_on_and_one_has_made_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("t.ddb");
     let (one, two) = (open(&file).await.unwrap(), open(&file).await.unwrap());
@@ -184,7 +184,7 @@ async fn of_two_that_create_one_table_both_go_on() {
         other.execute_batch("rollback").unwrap();
     };
     let (one, two, ()) = tokio::join!(one.create(&table), two.create(&table), free);
-    assert_eq!((one.unwrap(), two.unwrap()), (Vec::new(), Vec::new()));
+    assert_ne!(one.unwrap().is_some(), two.unwrap().is_some());
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ async fn everything_is_asked_for_and_nothing_that_is_there_is_told() {
     .await;
     let spec = TargetSpec::parse("dynamodb", Some(&endpoint.url), None, None).unwrap();
     let target = connect(&spec).await.unwrap();
-    assert_eq!(target.create(&table).await.unwrap(), []);
+    assert_eq!(target.create(&table).await.unwrap(), Some(Vec::new()));
 
     let requests = endpoint.requests();
     let operations: Vec<&str> = requests.iter().map(Request::operation).collect();
@@ -109,7 +109,7 @@ async fn a_mapping_without_settings_asks_for_none() {
     table.settings = Settings::default();
     let spec = TargetSpec::parse("dynamodb", Some(&endpoint.url), None, None).unwrap();
     let target = connect(&spec).await.unwrap();
-    assert_eq!(target.create(&table).await.unwrap(), []);
+    assert_eq!(target.create(&table).await.unwrap(), Some(Vec::new()));
     assert_eq!(target.compare_settings(&table).await, []);
     let requests = endpoint.requests();
     assert_eq!(requests.len(), 2);
@@ -137,7 +137,7 @@ async fn the_policy_of_an_index_is_told_too() {
     let endpoint = Endpoint::start([answer(json!({})), answer(described(&table))]).await;
     let spec = TargetSpec::parse("dynamodb", Some(&endpoint.url), None, None).unwrap();
     let target = connect(&spec).await.unwrap();
-    let told = target.create(&table).await.unwrap();
+    let told = target.create(&table).await.unwrap().unwrap();
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,

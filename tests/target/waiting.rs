@@ -1,6 +1,7 @@
 //! What is told of a table by its description: that it is ACTIVE, and its TTL.
 
 use dynafold::load::ensure_table;
+use dynafold::target::TargetErrorKind;
 use serde_json::{Value, json};
 
 use super::dynamodb::at;
@@ -70,6 +71,40 @@ async fn a_table_is_waited_for_until_its_indexes_are_active() {
         defined,
         ["PK", "SK", "GSI1PK", "GSI2PK", "status", "placed", "total"]
     );
+}
+
+#[tokio::test]
+async fn a_table_that_somebody_creates_behind_its_deletion_is_not_waited_for() {
+    let told = |member: &str, id: &str, status: &str| {
+        let body = json!({member: {"TableName": "app", "TableId": id, "TableStatus": status}});
+        Step::Answer(200, body.to_string())
+    };
+    let busy = || Step::Error(400, "ResourceInUseException", "not now");
+    for steps in [
+        vec![
+            told("TableDescription", "old", "DELETING"),
+            told("Table", "old", "DELETING"),
+            told("Table", "new", "CREATING"),
+        ],
+        // Its deletion goes on already.
+        vec![
+            busy(),
+            told("Table", "old", "DELETING"),
+            busy(),
+            told("Table", "new", "CREATING"),
+        ],
+    ] {
+        let (endpoint, looks) = (Endpoint::start(steps.clone()).await, steps.len());
+        let target = at(&endpoint.url).await;
+        let error = target.delete_table("app").await.unwrap_err();
+        assert_eq!(error.kind, TargetErrorKind::TableInUse);
+        assert!(
+            error.message.contains("somebody created it again"),
+            "{error}"
+        );
+        assert!(error.help.unwrap().contains("nothing was loaded"));
+        assert_eq!(endpoint.requests().len(), looks);
+    }
 }
 
 #[tokio::test]

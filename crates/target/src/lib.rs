@@ -236,8 +236,9 @@ pub trait Target: Send + Sync {
     async fn describe(&self, name: &str) -> Result<Option<TableDescription>>;
 
     /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
-    /// settings that the table does not show afterwards; none of them fails it.
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>>;
+    /// settings that the table does not show afterwards; none of them fails it. `None` where a table of this name is
+    /// there: another run may have made it, and may write to it. Its TTL and settings are set while it is empty.
+    async fn create(&self, table: &Table) -> Result<Option<Vec<Difference>>>;
 
     /// Asks for a global index of the `wanted` table that the one that is `there` lacks. DynamoDB makes and fills it in
     /// the background, and takes no other change of the table meanwhile; [`Target::describe`] tells how far it is.
@@ -279,6 +280,7 @@ pub trait Target: Send + Sync {
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
     async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
 
-    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error.
-    async fn delete_table(&self, name: &str) -> Result<()>;
+    /// Deletes a table and waits until it no longer exists. A table that does not exist is no error. Gives whether an
+    /// answer says that this call has deleted it.
+    async fn delete_table(&self, name: &str) -> Result<bool>;
 }

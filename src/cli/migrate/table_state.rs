@@ -119,8 +119,7 @@ impl TableState {
     ) -> Result<load::ReadyTable, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
         let begun = Instant::now();
-        if self.replace {
-            target.delete_table(&table.name).await?;
+        if self.replace && target.delete_table(&table.name).await? {
             output.note(&format!("deleted the table `{}`", table.name));
         }
         if self.earlier_table_id.is_some() && target.describe(&table.name).await?.is_none() {

@@ -304,6 +304,28 @@ items:
     (database, case)
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_is_there_when_it_is_to_be_created_is_not_taken_for_an_empty_one() {
+    let (_database, case) = users().await;
+    // It is our own, and empty, but the answer says that it was there.
+    case.set("faults: [{ do: lost-answer, operations: [CreateTable], most: 1 }]");
+    case.migrate(&[]).exits(0);
+    let before = case.contents().await;
+    // Another run creates and fills it behind our looks.
+    case.set("faults: [{ do: not-found, operations: [DescribeTable], most: 4 }]");
+    let ended = case.migrate(&[]).exits(1);
+    ended.says("already has items");
+    assert!(
+        !ended.stderr.contains("created the table"),
+        "{}",
+        ended.stderr
+    );
+    let counts = case.storms().counts();
+    assert!(counts.requests.contains_key("CreateTable"), "{counts:?}");
+    assert_eq!(counts.items.put, 0);
+    assert_eq!(case.contents().await, before);
+}
+
 const REFUSES: &str =
     "faults: [{ do: error, code: ValidationException, status: 400, operations: [BatchWriteItem] }]";
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dynafold::dynamodb::{Billing, KeyType, Settings, Table};
 use dynafold::target::{ErrorClass, Target, compare};
 
-use super::super::sample::{every_setting, key, table};
+use super::super::sample::{every_setting, full, key, table};
+use super::write_all;
 
 pub(super) async fn a_table_is_found_again_as_it_was_made(
     target: Arc<dyn Target>,
@@ -31,8 +32,24 @@ pub(super) async fn a_table_that_is_there_is_not_made_twice(
     multi_attribute: bool,
 ) {
     let table = table(multi_attribute);
-    target.create(&table).await.unwrap();
-    target.create(&table).await.unwrap();
+    let bare = Table {
+        ttl: None,
+        ..table.clone()
+    };
+    target.create(&bare).await.unwrap().unwrap();
+    // An empty one may be our own.
+    assert_eq!(target.create(&table).await.unwrap(), None);
+    let found = target.describe(&table.name).await.unwrap().unwrap();
+    assert_eq!(compare(&table, &found), []);
+    // One with items keeps its TTL.
+    write_all(&*target, &table, &[full(1)]).await;
+    let later = Table {
+        ttl: Some("later".to_owned()),
+        ..table.clone()
+    };
+    assert_eq!(target.create(&later).await.unwrap(), None);
+    let found = target.describe(&table.name).await.unwrap().unwrap();
+    assert_eq!(found.table.ttl, table.ttl);
     let other = Table {
         partition: key("other", KeyType::N),
         ..table
@@ -51,8 +68,7 @@ pub(super) async fn a_table_that_is_there_is_not_made_twice(
 pub(super) async fn two_may_make_one_table_at_once(target: Arc<dyn Target>, multi_attribute: bool) {
     let table = table(multi_attribute);
     let (one, two) = tokio::join!(target.create(&table), target.create(&table));
-    one.unwrap();
-    two.unwrap();
+    assert_ne!(one.unwrap().is_some(), two.unwrap().is_some());
     let found = target.describe(&table.name).await.unwrap().unwrap();
     assert_eq!(compare(&table, &found), []);
 }
@@ -118,7 +134,7 @@ pub(super) async fn no_setting_is_told_to_be_set_that_is_not(
         );
         differences.iter().map(ToString::to_string).collect()
     };
-    let unset = texts(target.create(&table).await.unwrap());
+    let unset = texts(target.create(&table).await.unwrap().unwrap());
     let refuses = |operation: &str| format!("(the endpoint answers {operation})");
     let replicas = refuses("ValidationException");
     let recovery = refuses(if embedded {

@@ -129,9 +129,9 @@ pub async fn ensure_table(
     table: &Table,
     create: bool,
 ) -> Result<EnsuredTable, TableError> {
-    let Some(there) = active(target, table, true).await? else {
-        if create {
-            let differences = target.create(table).await?;
+    let mut found = active(target, table, true).await?;
+    if found.is_none() && create {
+        if let Some(differences) = target.create(table).await? {
             let there = target.describe(&table.name).await?;
             return Ok(EnsuredTable {
                 made: true,
@@ -139,8 +139,10 @@ pub async fn ensure_table(
                 differences,
             });
         }
-        return Err(missing(target, table));
-    };
+        // It may hold another run's items.
+        found = active(target, table, true).await?;
+    }
+    let there = found.ok_or_else(|| missing(target, table))?;
     let differences = compare(table, &there);
     if differences.iter().any(Difference::is_breaking) {
         return Err(differs(target, table, differences));

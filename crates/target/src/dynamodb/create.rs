@@ -11,7 +11,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::super::{Difference, ErrorClass, Result, TargetError, TargetErrorKind, compare};
+use super::super::{
+    Difference, ErrorClass, Result, ScanRequest, TargetError, TargetErrorKind, compare,
+};
 use super::Dynamodb;
 use super::describe::ServiceTable;
 
@@ -21,23 +23,31 @@ const LOOK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 const PATIENCE: Duration = Duration::from_mins(15);
 
 impl Dynamodb {
-    pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>> {
+    pub(super) async fn create_table(&self, table: &Table) -> Result<Option<Vec<Difference>>> {
         let action = self.action("CreateTable", &table.name);
         let mut request = create_table_input(table);
         if let Some(members) = request.as_object_mut() {
             members.insert("TableName".to_owned(), json!(table.name));
         }
-        match self.control::<IgnoredAny>(&action, &request).await {
-            Ok(_) => self.wait(&table.name, true).await?,
+        let made = match self.control::<IgnoredAny>(&action, &request).await {
+            Ok(_) => true,
             // Another run was quicker, or the answer to our first attempt was lost.
-            Err(error) if error.code == "ResourceInUseException" => {
-                self.wait(&table.name, true).await?;
-                self.same_or_refuse(table).await?;
-            }
+            Err(error) if error.code == "ResourceInUseException" => false,
             Err(error) => return Err(error),
+        };
+        self.wait(&table.name, true).await?;
+        if !made {
+            self.same_or_refuse(table).await?;
+            let keys = ScanRequest::keys(table);
+            let page = self.scan_page(table, &keys, None).await?;
+            // Our TTL would delete another run's items.
+            if !page.items.is_empty() || page.next.is_some() {
+                return Ok(None);
+            }
         }
         self.set_ttl(table).await?;
-        Ok(self.complete(table, Vec::new()).await)
+        let unset = self.complete(table, Vec::new()).await;
+        Ok(made.then_some(unset))
     }
 
     pub(super) async fn update_table_with(
@@ -143,17 +153,21 @@ impl Dynamodb {
 // Deleting a table, and waiting until it is gone. Safe to repeat.
 
 impl Dynamodb {
-    pub(super) async fn remove_table(&self, name: &str) -> Result<()> {
+    pub(super) async fn remove_table(&self, name: &str) -> Result<bool> {
         let begun = Instant::now();
-        let (mut pause, mut asked) = (LOOK.0, false);
+        let (mut pause, mut asked, mut id) = (LOOK.0, false, None::<String>);
         loop {
             if !asked {
                 let action = self.action("DeleteTable", name);
                 let request = json!({ "TableName": name });
-                match self.control::<IgnoredAny>(&action, &request).await {
-                    Ok(_) => asked = true,
+                match self.control::<Value>(&action, &request).await {
+                    Ok(answer) => {
+                        asked = true;
+                        let deleted = answer.pointer("/TableDescription/TableId");
+                        id = deleted.and_then(Value::as_str).map(str::to_owned).or(id);
+                    }
                     Err(error) => match error.code.as_str() {
-                        "ResourceNotFoundException" => return Ok(()),
+                        "ResourceNotFoundException" => return Ok(false),
                         // It is being made or changed, or is being deleted already.
                         "ResourceInUseException" if begun.elapsed() < PATIENCE => {}
                         _ => return Err(error),
@@ -161,8 +175,15 @@ impl Dynamodb {
                 }
             }
             let Some(found) = self.describe_raw(name).await? else {
-                return Ok(());
+                return Ok(asked);
             };
+            if id.is_some() && found.table_id.is_some() && id != found.table_id {
+                let message = "the table was deleted, and somebody created it again";
+                return Err(self.in_use("DescribeTable", name, message).with_help(
+                    "nothing was loaded: make sure that no other run uses this name, then start again",
+                ));
+            }
+            id = id.or(found.table_id);
             if begun.elapsed() >= PATIENCE {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");

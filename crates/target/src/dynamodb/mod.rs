@@ -112,7 +112,7 @@ impl Target for Dynamodb {
         self.describe_table(name).await
     }
 
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>> {
+    async fn create(&self, table: &Table) -> Result<Option<Vec<Difference>>> {
         self.create_table(table).await
     }
 
@@ -166,7 +166,7 @@ impl Target for Dynamodb {
         self.ask_page(table, request, from).await
     }
 
-    async fn delete_table(&self, name: &str) -> Result<()> {
+    async fn delete_table(&self, name: &str) -> Result<bool> {
         self.remove_table(name).await
     }
 }

@@ -273,8 +273,8 @@ impl Target for Spool {
         Ok(None)
     }
 
-    async fn create(&self, _table: &Table) -> Result<Vec<Difference>> {
-        Ok(Vec::new())
+    async fn create(&self, _table: &Table) -> Result<Option<Vec<Difference>>> {
+        Ok(Some(Vec::new()))
     }
 
     async fn add_index(&self, _there: &Table, _wanted: &Table, _index: &Index) -> Result<()> {
@@ -324,7 +324,7 @@ impl Target for Spool {
         Err(unsupported("query"))
     }
 
-    async fn delete_table(&self, _name: &str) -> Result<()> {
+    async fn delete_table(&self, _name: &str) -> Result<bool> {
         Err(unsupported("delete"))
     }
 }
