@@ -187,7 +187,7 @@ async fn counters_are_summed_exactly() {
         let partition = format!("é'${{name}}#{candidate}!");
         json!({ "PK": { "S": partition }, "SK": { "S": "TOTAL" }, "_type": { "S": "TOTAL" } })
     };
-    let null = |partition: &str| {
+    let no_number = |partition: &str| {
         json!({
             "PK": { "S": partition }, "SK": { "S": "null" }, "_type": { "S": "COUNTER" },
             "votes": { "NULL": true },
@@ -199,10 +199,10 @@ async fn counters_are_summed_exactly() {
         counter("N·07#이순신", "0.000000000000000000000000000000000005"),
         // No votes yet.
         { "PK": { "S": "N·03#yu" }, "SK": { "S": "-" }, "_type": { "S": "COUNTER" } },
-        null("N·04#kim"),
+        no_number("N·04#kim"),
         // As a load writes it where SQL's sum is NULL.
         total("none"),
-        null("N·05#none"),
+        no_number("N·05#none"),
         total("zero"),
         counter("N·06#zero", "5"),
         counter("N·07#zero", "-5"),
