@@ -270,7 +270,13 @@ async fn prepare(
     let target = target.as_ref();
     target::confirm(target, url, model, context, usage, arguments.yes, output).await?;
     let ensured = load::ensure_table(target, table, !arguments.no_create).await?;
-    output.warnings(ensured.differences.iter().map(ToString::to_string));
+    let settings = if ensured.made {
+        Vec::new()
+    } else {
+        target.compare_settings(table).await
+    };
+    let differences = ensured.differences.iter().chain(&settings);
+    output.warnings(differences.map(ToString::to_string));
     if ensured.made {
         let place = target.place();
         output.note(&format!("created the table `{}` at {place}", table.name));

@@ -14,7 +14,7 @@ use super::{ItemKey, Result, Target};
 /// Requests in flight at once.
 const IN_FLIGHT: usize = 10;
 /// Keys that one `BatchGetItem` takes at most.
-const MAX_KEYS: usize = 100;
+const MOST_KEYS: usize = 100;
 
 /// What one call of an access pattern brought.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -107,7 +107,7 @@ async fn fetch(
         }
     }
     let pages =
-        stream::iter(keys.chunks(MAX_KEYS)).map(|keys| target.read(table, keys, consistent));
+        stream::iter(keys.chunks(MOST_KEYS)).map(|keys| target.read(table, keys, consistent));
     let pages: Vec<_> = pages.buffered(IN_FLIGHT).try_collect().await?;
     let mut items = Vec::new();
     for page in pages {

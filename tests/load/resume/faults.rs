@@ -6,6 +6,7 @@ use super::bench::{MAPPING, script};
 use super::case::Case;
 use super::kills::Reference;
 use super::left::{books, total};
+use super::repeat::plant;
 use crate::support::books::hold_loaded;
 use crate::support::cli::{Ran, command, ran, run};
 use crate::support::source::Source;
@@ -207,8 +208,10 @@ async fn a_comparison_finds_at_its_end_that_items_which_were_equal_are_gone() {
     let (source, _) = sqlite().await;
     let case = Case::storm(&source.url(), "");
     case.migrate(&[]).exits(3);
+    // What is unexpected, too, says nothing of what is gone.
+    plant(&case, "CUSTOMER#77777777", "CUSTOMER#", Some("CUSTOMER")).await;
     case.set("faults: [{ do: unavailable, operations: [Scan] }]");
-    let mut verify = case.command("verify", &[]);
+    let mut verify = case.command("verify", &["--allow-unexpected"]);
     verify.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = verify.spawn().unwrap();
     // All items are compared before the keys are read.

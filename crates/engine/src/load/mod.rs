@@ -84,9 +84,9 @@ pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, names, not_compared, rivals
 pub(crate) use prove::{ContestedKeys, KeyPass, item_type_of, locator, narrow, shares_key};
 pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare};
 pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
-pub(crate) use report::rate;
+pub(crate) use report::{is_zero, rate};
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
-pub(crate) use scope::{EXPIRED, MAY_BE_GONE, REJECTED};
+pub(crate) use scope::{EXPIRED, REJECTED, made};
 pub(crate) use ticket::Ticket;
 pub(crate) use worker::{BlockFolder, crew, take_keys};
 

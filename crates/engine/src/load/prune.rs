@@ -18,6 +18,7 @@ use dynafold_format::{each_once, whole};
 use dynafold_mapping::item::is_past;
 use dynafold_mapping::model::{AttributeNode, ItemType, KeyTexts, Model};
 use dynafold_target::{Action, BatchEntry, Page, ScanRequest, Target, TargetError};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -29,7 +30,7 @@ use super::journal::Journal;
 use super::outbox::Outbox;
 use super::report::RemainingStale;
 use super::row::RowKey;
-use super::scope::{EXPIRED, FILTERED, ItemAction, MAY_BE_GONE, REJECTED, SENT};
+use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT, attempt_of};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::proof::{Proof, ProofOptions};
@@ -256,12 +257,14 @@ async fn scan(
 }
 
 /// What a comparison of keys has counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ComparedKeys {
     /// Items that several rows have written over each other.
     pub(crate) overwritten: u64,
-    /// Items that rows make and the table does not hold, but for those that may have expired.
+    /// Items that rows make and the table does not hold.
     pub(crate) absent: u64,
+    /// Those whose TTL is over: DynamoDB may have deleted them. They are not among the `absent`.
+    pub(crate) lapsed: u64,
 }
 
 /// Compares the keys; `each` takes every item that no row makes, and says whether to go on.
@@ -277,9 +280,10 @@ pub(crate) async fn compare(
         .await
         .map_err(died)??;
     let mut file = spool.reader()?;
-    let (mut overwritten, mut absent) = (0, 0);
+    let now = u64::try_from(Timestamp::now().as_second()).unwrap_or_default();
+    let mut compared = ComparedKeys::default();
     loop {
-        let (mut rows, mut place, mut may_be_gone) = (0_u64, None, false);
+        let (mut rows, mut place, mut is_past) = (0_u64, None, false);
         let (mut again, mut sent, mut stale) = (false, false, StaleCause::Gone);
         let found = groups.next_any(|locator| match locator {
             REJECTED => stale = StaleCause::Rejected,
@@ -287,19 +291,27 @@ pub(crate) async fn compare(
             FILTERED if stale == StaleCause::Gone => stale = StaleCause::Filtered,
             EXPIRED | FILTERED => {}
             SENT => sent = true,
-            MAY_BE_GONE => (rows, may_be_gone) = (rows + 1, true),
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
-            read_again if forgotten.contains(&read_again) => again = true,
-            _ => rows += 1,
+            made => match attempt_of(made) {
+                (read_again, _) if forgotten.contains(&read_again) => again = true,
+                (_, ttl) => {
+                    rows += 1;
+                    is_past |= ttl.is_some_and(|ttl| ttl < now);
+                }
+            },
         })?;
         if !found {
-            return Ok(ComparedKeys {
-                overwritten,
-                absent,
-            });
+            return Ok(compared);
         }
-        overwritten += rows.saturating_sub(1);
-        absent += u64::from(rows > 0 && place.is_none() && !may_be_gone && !again);
+        compared.overwritten += rows.saturating_sub(1);
+        if rows > 0 && place.is_none() {
+            let gone = if is_past {
+                &mut compared.lapsed
+            } else {
+                &mut compared.absent
+            };
+            *gone += 1;
+        }
         let Some(place) = place.filter(|_| rows == 0 && !again) else {
             continue;
         };
@@ -673,4 +685,44 @@ fn are_distinguishable(one: &ItemTypeMark, other: &ItemTypeMark) -> bool {
     };
     let mut keys = one.texts.iter().zip(&other.texts);
     one.constants.iter().any(differs) || keys.any(|(one, other)| !one.meets(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scope::made;
+    use super::*;
+
+    #[tokio::test]
+    async fn keys_that_rows_make_and_the_table_lacks_are_counted_by_whether_they_may_have_expired()
+    {
+        let ahead = Timestamp::now().as_second() + 1_000;
+        let in_table = IN_TABLE;
+        let mut keys = Proof::new(ProofOptions::default());
+        for (key, locator) in [
+            (1, made(7, None)),
+            (1, in_table),
+            (2, made(7, None)),
+            (3, made(7, Some(1_000))),
+            (4, made(7, Some(ahead))),
+            // The second reading of its chunk has no such row.
+            (5, made(6, None)),
+            (6, made(6, Some(ahead))),
+            (7, made(6, None)),
+            (7, made(7, None)),
+        ] {
+            keys.push(key, locator).unwrap();
+        }
+        let forgotten = HashSet::from([6]);
+        let spool = ItemSpool::new().unwrap();
+        let compared = compare(keys, spool, &forgotten, async |_| Ok(true)).await;
+        let expected = ComparedKeys {
+            overwritten: 0,
+            absent: 3,
+            lapsed: 1,
+        };
+        assert!(
+            matches!(compared, Ok(found) if found == expected),
+            "{compared:?}"
+        );
+    }
 }

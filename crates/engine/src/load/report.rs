@@ -180,7 +180,7 @@ pub struct KeysReport {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands over a reference"
 )]
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

@@ -172,5 +172,25 @@ pub(crate) const EXPIRED: u64 = REJECTED - 1;
 pub(super) const FILTERED: u64 = EXPIRED - 1;
 /// The locator of keys of items that an attempt of this run has sent.
 pub(crate) const SENT: u64 = FILTERED - 1;
-/// The locator of keys that rows make of items whose TTL is over: DynamoDB may have deleted them.
-pub(crate) const MAY_BE_GONE: u64 = SENT - 1;
+/// Marks the locators of keys that rows make of items with a TTL; bit 63 marks items of the table.
+const EXPIRES: u64 = 1 << 62;
+/// The bits of the second at which the TTL ends, until the year 2514. The attempt is above them.
+const SECONDS: u32 = 34;
+
+/// The locator of a key that a row makes: which attempt has read the row, and when the TTL of the item ends, in seconds since 1970.
+pub(crate) fn made(attempt: u64, ttl: Option<i64>) -> u64 {
+    let ttl = ttl.and_then(|ttl| u64::try_from(ttl).ok());
+    match ttl.filter(|ttl| ttl >> SECONDS == 0 && attempt >> (62 - SECONDS) == 0) {
+        Some(ttl) => EXPIRES | attempt << SECONDS | ttl,
+        None => attempt,
+    }
+}
+
+/// The attempt and the TTL in a locator that [`made`] gives.
+pub(super) fn attempt_of(locator: u64) -> (u64, Option<u64>) {
+    if locator & EXPIRES == 0 {
+        return (locator, None);
+    }
+    let ttl = locator & ((1 << SECONDS) - 1);
+    ((locator & !EXPIRES) >> SECONDS, Some(ttl))
+}

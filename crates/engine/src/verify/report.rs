@@ -6,7 +6,7 @@ use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::{Failure, RejectNote, RowCounts, Traffic, add_fields, shared};
+use crate::load::{Failure, RejectNote, RowCounts, Traffic, add_fields, is_zero, shared};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -212,6 +212,10 @@ pub struct VerifyReport {
     /// Items in the table whose rows are left out because they have expired: DynamoDB deletes them
     /// when it comes to it, for their TTL is over. They are neither expected nor unexpected.
     pub lingering: u64,
+    /// Items whose TTL was over, or ended during the run, and that were gone when the keys of the table were read, though not when they were
+    /// compared.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub expired_meanwhile: u64,
     /// The first findings.
     pub findings: Vec<Finding>,
     /// The first rows that make no item, and the first items that the service refused.

@@ -77,7 +77,15 @@ impl ExpiryClock {
 
 /// Whether the moment in a TTL attribute is before `now`, in seconds since 1970.
 pub fn is_past(moment: &Attribute, now: i64) -> bool {
-    matches!(moment, Attribute::N(moment) if seconds(moment) < now)
+    moment_of(moment).is_some_and(|moment| moment < now)
+}
+
+/// The moment in a TTL attribute, in seconds since 1970; `None` if it is no number.
+pub fn moment_of(moment: &Attribute) -> Option<i64> {
+    match moment {
+        Attribute::N(moment) => Some(seconds(moment)),
+        _ => None,
+    }
 }
 
 /// Whole seconds, rounded towards zero and held within 64 bits.

@@ -15,7 +15,7 @@ mod write_plan;
 
 pub use compress::{readings, same_unpacked};
 pub use convert::{to_attribute, to_set};
-pub use expiry::{Expiry, is_past};
+pub use expiry::{Expiry, is_past, moment_of};
 pub use explode::ExplodedElements;
 pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, RefusedAttribute, find};

@@ -156,8 +156,10 @@ impl Dynamodb {
     pub(super) async fn remove_table(&self, name: &str) -> Result<bool> {
         let begun = Instant::now();
         let (mut pause, mut asked, mut id) = (LOOK.0, false, None::<String>);
+        let mut is_going = false;
         loop {
-            if !asked {
+            // The next table of this name would be another run's.
+            if !asked && !is_going {
                 let action = self.action("DeleteTable", name);
                 let request = json!({ "TableName": name });
                 match self.control::<Value>(&action, &request).await {
@@ -184,6 +186,7 @@ impl Dynamodb {
                 ));
             }
             id = id.or(found.table_id);
+            is_going = found.table_status == "DELETING";
             if begun.elapsed() >= PATIENCE {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use dynafold_format::has_word;
 use dynafold_mapping::claim::Claim;
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, ParameterKind, Placeholder, Template,
@@ -400,7 +401,11 @@ impl Doubts<'_, '_> {
         let dbms = self.shape.catalog.dbms;
         let unowned = |text: &str| qualified(text, dbms, &|_, _| Some("row".to_owned()));
         // Of a column whose table is not known all words tell.
-        let is_known = || ours.iter().all(|column| self.owner(one, column).is_some());
+        // In a query, a name may be that of an inner table.
+        let is_known = || {
+            let mut ours = ours.iter();
+            !has_word(&part.text, "select") && ours.all(|column| self.owner(one, column).is_some())
+        };
         let is_same_but_for_owners = || {
             let own = unowned(&part.text).filter(|_| is_known());
             own.is_some() && own == unowned(&condition.text)

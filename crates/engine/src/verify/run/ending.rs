@@ -50,6 +50,7 @@ impl VerifyRun {
             elsewhere: unexpected.elsewhere,
             unclear: unexpected.unclear,
             lingering: unexpected.lingering,
+            expired_meanwhile: unexpected.lapsed.saturating_sub(total.gone),
             findings,
             rejects,
             repair: verify.options.repair.then_some(self.mended.traffic),
@@ -129,7 +130,8 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
         }
         VerifyOutcome::Equal | VerifyOutcome::Repaired => {}
     }
-    let gone = match total.gone {
+    let expired = total.gone + report.expired_meanwhile;
+    let gone = match expired {
         0 => String::new(),
         items => format!(", except {} that had expired", counted(items, "item")),
     };
@@ -167,13 +169,13 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
         let items = counted(report.lingering, "expired item");
         beside.push(format!("{items} that DynamoDB has yet to delete"));
     }
-    if total.gone > 0 {
+    if expired > 0 {
         let mut because = format!("the table holds what the source makes{gone}");
         if !beside.is_empty() {
             because.push_str(&format!("; it also holds {}", beside.join(", and ")));
         }
         let verdict = ClaimVerdict::Agrees {
-            asked: total.expected - total.gone,
+            asked: total.expected.saturating_sub(expired),
             possible: Some(total.expected),
         };
         return (verdict, because);
@@ -245,12 +247,12 @@ fn outcome(
             internal("the table was not scanned to its end")
         }
         None if total.uncompared > 0 => internal("not every item was compared"),
-        None if total.amiss() > 0 || unexpected.items.is_some_and(|items| items > 0) => {
-            VerifyOutcome::Different
-        }
-        None if unexpected.absent > 0 => {
+        None if total.amiss() == 0 && unexpected.absent > 0 => {
             let items = unexpected.absent;
             VerifyOutcome::Failed(Arc::new(Failure::ItemsGone { items }))
+        }
+        None if total.amiss() > 0 || unexpected.items.is_some_and(|items| items > 0) => {
+            VerifyOutcome::Different
         }
         None if total.repaired > 0 => VerifyOutcome::Repaired,
         None if unexpected.items.is_none() && total.expected == total.gone => {
@@ -313,6 +315,8 @@ pub(super) struct RunFindings {
     pub(super) books: Vec<ComparedBooks>,
     pub(super) findings: FirstFew<Finding>,
     pub(super) rejects: FirstFew<RejectNote>,
+    /// The numbers of sheets whose chunks were read again.
+    pub(super) forgotten: HashSet<u64>,
 }
 
 impl RunFindings {
@@ -321,6 +325,7 @@ impl RunFindings {
             books: vec![ComparedBooks::default(); item_types],
             findings: FirstFew::new(findings),
             rejects: FirstFew::new(rejects),
+            forgotten: HashSet::new(),
         }
     }
 
@@ -402,6 +407,7 @@ impl FindingsSheet {
     /// The chunk will be read again: nothing of this counts.
     pub(super) fn forget(&self) {
         self.found.lock().take();
+        self.ledger.lock().forgotten.insert(self.attempt);
     }
 }
 
@@ -521,6 +527,8 @@ pub(super) struct UnexpectedItems {
     pub(super) lingering: u64,
     /// Items that the rows make and that were not among the keys of the table.
     pub(super) absent: u64,
+    /// Those of them that may have expired by then.
+    pub(super) lapsed: u64,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -544,6 +552,7 @@ pub(super) async fn look(
     verify: &Verify,
     owners: Option<&ItemTypeMarks>,
     mut keys: Proof,
+    forgotten: &HashSet<u64>,
 ) -> Result<UnexpectedItems, EndReason> {
     let model: &Arc<Model> = &verify.model;
     let selected = selected(model);
@@ -562,8 +571,7 @@ pub(super) async fn look(
     let spool = scan.read(&mut keys, &selected).await?;
     let (mut items, mut elsewhere) = (0_u64, 0_u64);
     let mut found = UnexpectedItems::default();
-    let forgotten = HashSet::new();
-    let compared = compare(keys, spool, &forgotten, async |stray: StrayItem| {
+    let compared = compare(keys, spool, forgotten, async |stray: StrayItem| {
         if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
         } else if stray.stale == StaleCause::Expired && stray.past {
@@ -582,6 +590,7 @@ pub(super) async fn look(
     let compared = compared.await?;
     Ok(UnexpectedItems {
         absent: compared.absent,
+        lapsed: compared.lapsed,
         items: Some(items),
         elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
         ..found

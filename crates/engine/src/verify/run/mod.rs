@@ -188,7 +188,8 @@ impl VerifyRun {
             let keys = keys.into_inner();
             self.verify.progress.step(RunStep::LookingForUnexpected);
             let owners = (*self.owners).as_ref().ok();
-            self.unexpected = look(&self.verify, owners, keys).await?;
+            let forgotten = std::mem::take(&mut self.ledger.lock().forgotten);
+            self.unexpected = look(&self.verify, owners, keys, &forgotten).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
-use dynafold_mapping::item::{Expiry, Folded, Folder};
+use dynafold_mapping::item::{Expiry, Folded, Folder, moment_of};
 use dynafold_mapping::model::ItemType;
 
 use super::super::compare::compare;
@@ -13,13 +13,10 @@ use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::VerifyShared;
 use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
-    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, MAY_BE_GONE, Outbox,
-    PageLookup, REJECTED, Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json,
-    raw, reject_note, row_json, take_keys,
+    BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, Outbox, PageLookup, REJECTED,
+    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, made, raw, reject_note,
+    row_json, take_keys,
 };
-
-/// The locator of keys that items of the run have. Who has made them is not asked.
-const MADE: u64 = 0;
 
 /// Where an item comes from.
 pub(super) struct ComparedOrigin {
@@ -147,9 +144,9 @@ impl CompareWorker {
                     return;
                 }
                 tally.found.with(index, |books| books.expected += 1);
-                let may_be_gone = self.expires && folded.expiry == Expiry::Past;
-                let locator = if may_be_gone { MAY_BE_GONE } else { MADE };
-                tally.keys.push((key, locator));
+                let ttl = model.table.ttl.as_ref().filter(|_| self.expires);
+                let ttl = ttl.and_then(|ttl| moment_of(folded.item.get(ttl)?));
+                tally.keys.push((key, made(at.sheet.attempt, ttl)));
                 let origin = ComparedOrigin {
                     sheet: at.sheet.clone(),
                     place: at.place,
