@@ -953,9 +953,16 @@ impl<'d> Priced<'d> {
             let takes_all = write.finds_all || rows(table) <= SHORT;
             let found_by = write.found_by.as_slice();
             let is_said = |key: &str| finds(item, scan, key, (found_by, None), takes_all);
+            // What has NULL in the sort key is not in the index.
+            let is_whole = |index: &Index| {
+                let mut sort = index.sort.iter();
+                !write.finds_all || sort.all(|key| is_never_null(item, scan, &key.name, table))
+            };
             let mut indexes = self.model.table.all_indexes();
             is_said(partition)
-                || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
+                || indexes.any(|index| {
+                    is_whole(index) && index.partition.iter().all(|key| is_said(&key.name))
+                })
         };
         let beside = |item: &ItemType| match item.node(partition) {
             Some(AttributeNode::Template(template)) => Some(template.to_string()),
@@ -1366,6 +1373,19 @@ fn finds(
         };
     });
     is_found && (says_something || takes_all)
+}
+
+/// Whether all rows of a table have a key attribute.
+fn is_never_null(item: &ItemType, scan: &Scan, key: &str, table: &Table) -> bool {
+    let Some(AttributeNode::Template(template)) = item.node(key) else {
+        return false;
+    };
+    let mut mandatory = template.mandatory();
+    mandatory.all(|one| {
+        let column = scan.own_column(one.place.column);
+        let column = column.and_then(|name| table.column(name));
+        one.replaces_null() || column.is_some_and(|column| !column.nullable)
+    })
 }
 
 /// Whether items of a type that is not answered stand between those that a key condition finds: a filter leaves them out.

@@ -227,7 +227,7 @@ impl<'m, 'c> Material<'m, 'c> {
             .sum()
     }
 
-    /// Items of one table that come to each parent in a day.
+    /// Rows of a table that are inserted in a day.
     fn inserted(&self, table: &Table) -> f64 {
         let inserts = self.pricing.statements(table);
         let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);

@@ -178,9 +178,15 @@ fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s 
             columns.iter().map(|column| (column, value)).collect()
         }
     };
-    let named = pairs
-        .into_iter()
-        .filter_map(|(column, value)| Some((names(column, sql.dbms())?.pop()?, value)));
+    let named = pairs.into_iter().filter_map(|(column, value)| {
+        let mut parts = names(column, sql.dbms())?;
+        // PostgreSQL names no table here, but a field of a column.
+        let name = match sql.dbms() {
+            Some(Dbms::Postgres) => parts.into_iter().next(),
+            _ => parts.pop(),
+        };
+        Some((name?, value))
+    });
     let changed = named.filter(|(name, value)| {
         let value = value.map(|value| Operand::of(value, sql));
         let itself = value.as_ref().and_then(Operand::column);
@@ -367,6 +373,9 @@ mod tests {
         assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
         assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
         assert_eq!(rows("DELETE FROM t"), Some(1));
+        let of_field = "UPDATE t SET a.city = :c WHERE id = :id";
+        let of_field = write_statement(of_field, Dbms::Postgres).unwrap();
+        assert_eq!(of_field.columns, ["a"]);
         let finds_all = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().finds_all;
         assert!(finds_all("UPDATE t SET a = :a"));
         assert!(!finds_all("DELETE FROM t WHERE a > 1"));

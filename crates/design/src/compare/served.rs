@@ -72,21 +72,35 @@ struct MadeOf<'s> {
 
 /// A column of a scan's rows, with those that its joins hold equal to it.
 fn equal_columns(scan: &Scan, at: usize) -> Vec<Place<'_>> {
-    let mut found = Vec::new();
-    let mut next = match scan.columns.get(at) {
-        Some(ScanColumn::Column { join, name, .. }) => Some((*join, name)),
-        _ => None,
+    let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(at) else {
+        return Vec::new();
     };
-    while let Some((place, name)) = next {
-        let join = place.and_then(|place| scan.joins.get(place));
-        let table = join.map_or_else(|| scan.from.table(), |join| Some(&join.table));
-        found.extend(table.map(|table| (table, name.as_str())));
-        let on = join.and_then(|join| join.on.iter().find(|one| one.theirs == *name));
-        // Of the rows themselves, or of a join before it.
-        let on = on.filter(|one| one.join < place);
-        next = on.map(|one| (one.join, &one.ours));
+    let mut equal = vec![(*join, name.as_str())];
+    let mut next = 0;
+    while let Some(&(place, name)) = equal.get(next) {
+        let joins = scan.joins.iter().enumerate();
+        let pairs = joins.flat_map(|(at, join)| join.on.iter().map(move |one| (Some(at), one)));
+        for (at, one) in pairs {
+            let (ours, theirs) = ((one.join, one.ours.as_str()), (at, one.theirs.as_str()));
+            let other = match (place, name) {
+                it if it == ours => theirs,
+                it if it == theirs => ours,
+                _ => continue,
+            };
+            if !equal.contains(&other) {
+                equal.push(other);
+            }
+        }
+        next += 1;
     }
-    found
+    let table = |place: Option<usize>| match place {
+        Some(at) => scan.joins.get(at).map(|join| &join.table),
+        None => scan.from.table(),
+    };
+    let places = equal.into_iter();
+    places
+        .filter_map(|(at, name)| Some((table(at)?, name)))
+        .collect()
 }
 
 /// The table and the column that a path ends at.
@@ -123,7 +137,7 @@ fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
 }
 
 /// What tells the SQL of an access pattern from a read of the same table: a condition that it does not have, of a column that it does
-/// not select either or after a LIMIT; or a column that it asks for and the read does not.
+/// not select either or after a LIMIT; or one that the read does not have.
 fn other_conditions(own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
     let root = &asked.first()?.root.name;
     if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
@@ -147,8 +161,10 @@ fn other_conditions(own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
         places.any(|(table, column)| given.contains(&(table.clone(), column.to_owned())))
     };
     let missing = |ask: &Ask<'_>| {
-        let mut equal = ask.equal.iter().map(|equal| &equal.path);
-        let path = equal.find(|path| !is_given(path, ask))?;
+        let equal = ask.equal.iter().map(|equal| &equal.path);
+        let when = ask.when.iter().filter_map(|when| when.filter.as_ref());
+        let mut paths = equal.chain(when.map(|filter| &filter.path));
+        let path = paths.find(|path| !is_given(path, ask))?;
         let (table, column) = place(ask.root, path);
         Some(format!(
             "the SQL of its access pattern asks for {}.{column}, which it does not compare",

@@ -196,6 +196,15 @@ fn a_key_that_all_rows_share_finds_none_of_many() {
     assert!(!has_key(PARCELS, "\"P#{id}\"", all));
     let index = mapping("\"P#{id}\"") + "    attributes: { GSI2PK: PARCELS }\n";
     assert!(priced(PARCELS, &index, all).writes[0].has_key);
+    let sorted = |by: &str| {
+        index.replace(
+            "GSI2PK: PARCELS",
+            &format!("GSI1PK: PARCELS, GSI1SK: \"{by}\""),
+        )
+    };
+    assert!(priced(PARCELS, &sorted("B#{id}"), all).writes[0].has_key);
+    let nullable = PARCELS.replace("body", "body null");
+    assert!(!priced(&nullable, &sorted("B#{body}"), all).writes[0].has_key);
 }
 
 #[test]
@@ -857,7 +866,7 @@ fn a_read_that_is_not_served_has_a_reason() {
 access_patterns:
   zone: { items: [ZONE], key: { PK: \"Z#{z}\" }, sql: \"SELECT id, name FROM zones WHERE id = :z\" }
 ";
-    let why = |read: &str| {
+    let why_not = |mapping: &str, read: &str| {
         let found = priced(COPIED, mapping, &format!("-- {read};"));
         assert_eq!(
             found.reads[0].served.is_some(),
@@ -865,9 +874,13 @@ access_patterns:
         );
         found.reads[0].why_not.clone().unwrap_or_default()
     };
+    let why = |read: &str| why_not(mapping, read);
+    let plain = "zone (1/s)\nSELECT id, name FROM zones WHERE id = :z";
+    assert_eq!(why(plain), "");
+    let open = mapping.replace("id = :z", "id = :z AND status <> 'shut'");
     assert_eq!(
-        why("zone (1/s)\nSELECT id, name FROM zones WHERE id = :z"),
-        ""
+        why_not(&open, plain),
+        "the SQL of its access pattern asks for zones.status, which it does not compare"
     );
     for (read, reason) in [
         (
@@ -1121,6 +1134,9 @@ access_patterns:
     let read =
         "p.id, n.body FROM parcels p LEFT JOIN notes n ON n.parcel_id = p.id WHERE p.id = :i";
     assert_eq!(why(&spread, read), "");
+    // The rows of one table that are in the items of another.
+    let of_note = "body FROM notes WHERE parcel_id = :i";
+    assert_eq!(why(&spread, of_note), "");
     let few = format!("{parcel}, columns: [state]");
     let read = "id, before_id FROM parcels WHERE id = :i";
     let reason = "its items do not hold parcels.before_id";

@@ -702,7 +702,7 @@ mod tests {
             (1, made(7, None)),
             (1, in_table),
             (2, made(7, None)),
-            (3, made(7, Some(1_000))),
+            (3, made(7, Some(ahead - 2_000))),
             (4, made(7, Some(ahead))),
             // The second reading of its chunk has no such row.
             (5, made(6, None)),

@@ -186,7 +186,7 @@ impl Dynamodb {
                 ));
             }
             id = id.or(found.table_id);
-            is_going = found.table_status == "DELETING";
+            is_going |= found.table_status == "DELETING";
             if begun.elapsed() >= PATIENCE {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");

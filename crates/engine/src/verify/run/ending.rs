@@ -50,7 +50,11 @@ impl VerifyRun {
             elsewhere: unexpected.elsewhere,
             unclear: unexpected.unclear,
             lingering: unexpected.lingering,
-            expired_meanwhile: unexpected.lapsed.saturating_sub(total.gone),
+            // Of items that were missing it is not known.
+            expired_meanwhile: match total.amiss() {
+                0 => unexpected.lapsed.saturating_sub(total.gone),
+                _ => 0,
+            },
             findings,
             rejects,
             repair: verify.options.repair.then_some(self.mended.traffic),

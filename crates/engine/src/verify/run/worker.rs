@@ -144,7 +144,8 @@ impl CompareWorker {
                     return;
                 }
                 tally.found.with(index, |books| books.expected += 1);
-                let ttl = model.table.ttl.as_ref().filter(|_| self.expires);
+                let expires = self.expires && folded.expiry != Expiry::TooOld;
+                let ttl = model.table.ttl.as_ref().filter(|_| expires);
                 let ttl = ttl.and_then(|ttl| moment_of(folded.item.get(ttl)?));
                 tally.keys.push((key, made(at.sheet.attempt, ttl)));
                 let origin = ComparedOrigin {
