@@ -227,10 +227,11 @@ proptest! {
 fn rows_of_the_property_are_written() {
     // Otherwise it would show nothing. Most hold something that no item can.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (models, rows) = (model(), row());
     let mut written = 0;
     for _ in 0..500 {
-        let model = model().new_tree(&mut runner).unwrap().current();
-        let row = row().new_tree(&mut runner).unwrap().current();
+        let model = models.new_tree(&mut runner).unwrap().current();
+        let row = rows.new_tree(&mut runner).unwrap().current();
         let folder = Folder::new(&model, Context::default());
         written += usize::from(folder.write(0, &row, &mut ItemText::default()).is_some());
     }
