@@ -174,7 +174,7 @@ pub(super) const FILTERED: u64 = EXPIRED - 1;
 pub(crate) const SENT: u64 = FILTERED - 1;
 /// Marks the locators of keys that rows make of items with a TTL; bit 63 marks items of the table.
 const EXPIRES: u64 = 1 << 62;
-/// The bits of the second at which the TTL ends, until the year 2514. The attempt is above them.
+/// How many bits hold the second at which the TTL ends (up to the year 2514). The attempt is in the bits above.
 const SECONDS: u32 = 34;
 
 /// The locator of a key that a row makes: which attempt has read the row, and when the TTL of the item ends, in seconds since 1970.

@@ -158,7 +158,7 @@ impl Dynamodb {
         let (mut pause, mut asked, mut id) = (LOOK.0, false, None::<String>);
         let mut is_going = false;
         loop {
-            // The next table of this name would be another run's.
+            // A second request could delete a table that another run has created meanwhile.
             if !asked && !is_going {
                 let action = self.action("DeleteTable", name);
                 let request = json!({ "TableName": name });

@@ -267,8 +267,8 @@ impl Doubts<'_, '_> {
         [beyond, named]
     }
 
-    /// Whether a condition says what keys and item types say in no other words: its columns are of the item types' own
-    /// relation, no key is made of them, and no item type has conditions.
+    /// Whether neither the keys nor the item types can have this condition in other words: all its columns are of the item
+    /// types' own relation, no key is made of them, and no item type has conditions.
     fn is_beyond(&self, select: &Select, condition: &Condition) -> bool {
         let columns = condition.columns().unwrap_or_default();
         let is_free = |column: &ColumnRef| {
@@ -400,8 +400,8 @@ impl Doubts<'_, '_> {
         let mut columns = ours.iter().zip(&theirs);
         let dbms = self.shape.catalog.dbms;
         let unowned = |text: &str| qualified(text, dbms, &|_, _| Some("row".to_owned()));
-        // Of a column whose table is not known all words tell.
-        // In a query, a name may be that of an inner table.
+        // The texts must be equal if the table of a column is not known.
+        // In a subquery, a name may mean an inner table.
         let is_known = || {
             let mut ours = ours.iter();
             !has_word(&part.text, "select") && ours.all(|column| self.owner(one, column).is_some())

@@ -50,7 +50,7 @@ impl VerifyRun {
             elsewhere: unexpected.elsewhere,
             unclear: unexpected.unclear,
             lingering: unexpected.lingering,
-            // Of items that were missing it is not known.
+            // A missing item may have expired too: then the number is not known.
             expired_meanwhile: match total.amiss() {
                 0 => unexpected.lapsed.saturating_sub(total.gone),
                 _ => 0,
