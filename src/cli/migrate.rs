@@ -17,7 +17,7 @@ pub(super) use self::job::Migrate;
 use self::job::MigrateJob;
 use self::keys::KeyTemplateTexts;
 use self::table_state::TableState;
-pub(super) use self::table_state::is_empty;
+pub(super) use self::table_state::{is_empty, tell_ensured};
 use super::ending::ended;
 use super::failure::Failure;
 use super::mapping::WrittenMapping;

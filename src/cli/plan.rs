@@ -270,17 +270,8 @@ async fn prepare(
     let target = target.as_ref();
     target::confirm(target, url, model, context, usage, arguments.yes, output).await?;
     let ensured = load::ensure_table(target, table, !arguments.no_create).await?;
-    let settings = if ensured.made {
-        Vec::new()
-    } else {
-        target.compare_settings(table).await
-    };
-    let differences = ensured.differences.iter().chain(&settings);
-    output.warnings(differences.map(ToString::to_string));
-    if ensured.made {
-        let place = target.place();
-        output.note(&format!("created the table `{}` at {place}", table.name));
-    } else if !arguments.append && !migrate::is_empty(target, table).await? {
+    migrate::tell_ensured(target, table, &ensured, output).await;
+    if !ensured.made && !arguments.append && !migrate::is_empty(target, table).await? {
         let place = target.place();
         let message = format!("the table `{}` at {place} already has items", table.name);
         return Err(Failure::failed(message)

@@ -135,17 +135,7 @@ impl TableState {
             }
             load::ensure_table(target, table, self.create).await?
         };
-        let settings = if ensured.made {
-            Vec::new()
-        } else {
-            target.compare_settings(table).await
-        };
-        let differences = ensured.differences.iter().chain(&settings);
-        output.warnings(differences.map(ToString::to_string));
-        if ensured.made {
-            let place = target.place();
-            output.note(&format!("created the table `{}` at {place}", table.name));
-        }
+        tell_ensured(target, table, &ensured, output).await;
         let made = ensured.made && target.is_billed();
         Ok(load::ReadyTable {
             table_at_start: self.holds(&ensured).await?,
@@ -207,6 +197,26 @@ impl TableState {
         let why = format!("this deletes {table}");
         let question = format!("delete {table} and create it again?");
         OutputStreams::agree(yes, &why, &question, "nothing was deleted")
+    }
+}
+
+/// Tells where a table is not as the mapping has it, and whether it was created.
+pub(in crate::cli) async fn tell_ensured(
+    target: &dyn Target,
+    table: &Table,
+    ensured: &EnsuredTable,
+    output: &OutputStreams,
+) {
+    let settings = if ensured.made {
+        Vec::new()
+    } else {
+        target.compare_settings(table).await
+    };
+    let differences = ensured.differences.iter().chain(&settings);
+    output.warnings(differences.map(ToString::to_string));
+    if ensured.made {
+        let place = target.place();
+        output.note(&format!("created the table `{}` at {place}", table.name));
     }
 }
 
