@@ -953,10 +953,10 @@ impl<'d> Priced<'d> {
             let takes_all = write.finds_all || rows(table) <= SHORT;
             let found_by = write.found_by.as_slice();
             let is_said = |key: &str| finds(item, scan, key, (found_by, None), takes_all);
-            // What has NULL in the sort key is not in the index.
+            // An index lacks the items without one of its key attributes.
             let is_whole = |index: &Index| {
-                let mut sort = index.sort.iter();
-                !write.finds_all || sort.all(|key| is_never_null(item, scan, &key.name, table))
+                let mut key = index.key();
+                key.all(|key| is_never_absent(item, scan, &key.name, (table, found_by)))
             };
             let mut indexes = self.model.table.all_indexes();
             is_said(partition)
@@ -1375,16 +1375,23 @@ fn finds(
     is_found && (says_something || takes_all)
 }
 
-/// Whether all rows of a table have a key attribute.
-fn is_never_null(item: &ItemType, scan: &Scan, key: &str, table: &Table) -> bool {
+/// Whether all rows of a table with values in these columns have a key attribute.
+fn is_never_absent(
+    item: &ItemType,
+    scan: &Scan,
+    key: &str,
+    (table, columns): (&Table, &[String]),
+) -> bool {
     let Some(AttributeNode::Template(template)) = item.node(key) else {
         return false;
     };
     let mut mandatory = template.mandatory();
     mandatory.all(|one| {
-        let column = scan.own_column(one.place.column);
-        let column = column.and_then(|name| table.column(name));
-        one.replaces_null() || column.is_some_and(|column| !column.nullable)
+        let at = one.place.column;
+        let column = scan.own_column(at).and_then(|name| table.column(name));
+        let is_whole = one.place.path.is_empty()
+            && (is_said(scan, at, columns) || column.is_some_and(Column::is_never_absent));
+        one.replaces_null() || is_whole
     })
 }
 

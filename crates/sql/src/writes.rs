@@ -163,7 +163,19 @@ fn is_of_one_table(statement: &Statement) -> bool {
     }
 }
 
-/// The columns that an assignment sets, each with its value; without one if a query or a function gives the values of several.
+/// The column that is set by a name in a SET or in an INSERT's list, and whether only a field of it is set: PostgreSQL has no
+/// table's name there.
+fn set_column(name: &ObjectName, dbms: Option<Dbms>) -> Option<(Name, bool)> {
+    let mut parts = names(name, dbms)?;
+    let is_field = dbms == Some(Dbms::Postgres) && parts.len() > 1;
+    if is_field {
+        parts.truncate(1);
+    }
+    Some((parts.pop()?, is_field))
+}
+
+/// The columns that an assignment sets, each with its value; without one if a query or a function gives the values of several,
+/// or if only a field is set.
 fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s Expr>)> {
     let value = &assignment.value;
     let pairs: Vec<(&ObjectName, Option<&Expr>)> = match (&assignment.target, value) {
@@ -179,13 +191,8 @@ fn assigned<'s>(assignment: &'s Assignment, sql: &Sql) -> Vec<(Name, Option<&'s 
         }
     };
     let named = pairs.into_iter().filter_map(|(column, value)| {
-        let mut parts = names(column, sql.dbms())?;
-        // PostgreSQL names no table here, but a field of a column.
-        let name = match sql.dbms() {
-            Some(Dbms::Postgres) => parts.into_iter().next(),
-            _ => parts.pop(),
-        };
-        Some((name?, value))
+        let (name, is_field) = set_column(column, sql.dbms())?;
+        Some((name, value.filter(|_| !is_field)))
     });
     let changed = named.filter(|(name, value)| {
         let value = value.map(|value| Operand::of(value, sql));
@@ -209,12 +216,13 @@ impl InsertedColumns {
         let by_place = inserted_values(insert, sql).into_iter();
         let by_place = by_place.filter(|_| is_meant);
         let upserted = upserted(insert, sql);
-        let mut found = Self {
-            named: inserted_columns(insert, sql.dbms()),
-            ..Self::default()
-        };
-        if let Some(columns) = &mut found.named {
-            let said = columns.iter().cloned().zip(by_place);
+        let mut found = Self::default();
+        if let Some(named) = inserted_columns(insert, sql.dbms()) {
+            let names = named.iter().map(|(name, _)| name.text.clone());
+            let mut columns: Vec<String> = names.collect();
+            let said = named.into_iter().zip(by_place);
+            let said = said.filter(|((_, is_field), _)| !is_field);
+            let said = said.map(|((name, _), value)| (name.text, value));
             let stays = |(name, value): &(String, Constant)| {
                 let mut set = upserted.iter().filter(|(set, _)| set.is(name));
                 set.all(|(_, given)| {
@@ -224,6 +232,7 @@ impl InsertedColumns {
             let said = said.filter_map(|(name, value)| Some((name, value?)));
             found.values = said.filter(stays).collect();
             columns.extend(upserted.iter().map(|(set, _)| set.text.clone()));
+            found.named = Some(columns);
         } else if upserted.is_empty() {
             found.in_order = by_place.collect();
         }
@@ -282,15 +291,15 @@ fn upserted<'s>(insert: &'s Insert, sql: &Sql) -> Vec<(Name, Option<&'s Expr>)> 
     assignments.flat_map(|one| assigned(one, sql)).collect()
 }
 
-/// The columns that an INSERT names, in `(a, b)` or in `SET a = 1, b = 2`.
-fn inserted_columns(insert: &Insert, dbms: Option<Dbms>) -> Option<Vec<String>> {
+/// The columns that an INSERT names, in `(a, b)` or in `SET a = 1, b = 2`, and whether it sets only a field of each.
+fn inserted_columns(insert: &Insert, dbms: Option<Dbms>) -> Option<Vec<(Name, bool)>> {
     let set = insert.assignments.iter().map(|one| match &one.target {
         AssignmentTarget::ColumnName(name) => Some(name),
         AssignmentTarget::Tuple(_) => None,
     });
     let columns = insert.columns.iter().map(Some).chain(set);
-    let named = columns.map(|name| Some(names(name?, dbms)?.pop()?.text));
-    let named: Vec<String> = named.collect::<Option<_>>()?;
+    let named = columns.map(|name| set_column(name?, dbms));
+    let named: Vec<(Name, bool)> = named.collect::<Option<_>>()?;
     (!named.is_empty()).then_some(named)
 }
 
@@ -373,9 +382,14 @@ mod tests {
         assert_eq!(rows("INSERT INTO t SET a = 1"), Some(1));
         assert_eq!(rows("REPLACE INTO t SELECT * FROM s"), None);
         assert_eq!(rows("DELETE FROM t"), Some(1));
-        let of_field = "UPDATE t SET a.city = :c WHERE id = :id";
-        let of_field = write_statement(of_field, Dbms::Postgres).unwrap();
-        assert_eq!(of_field.columns, ["a"]);
+        for of_field in [
+            "UPDATE t SET a.city = 'x' WHERE id = :id",
+            "INSERT INTO t (a.city, a.zip) VALUES ('x', :zip)",
+        ] {
+            let of_field = write_statement(of_field, Dbms::Postgres).unwrap();
+            assert!(of_field.columns.iter().all(|column| column == "a"));
+            assert!(of_field.values.is_empty());
+        }
         let finds_all = |sql: &str| write_statement(sql, Dbms::Mysql).unwrap().finds_all;
         assert!(finds_all("UPDATE t SET a = :a"));
         assert!(!finds_all("DELETE FROM t WHERE a > 1"));

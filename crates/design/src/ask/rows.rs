@@ -639,7 +639,7 @@ impl<'c> Reading<'c, '_> {
         let mut of_parent = outputs.iter().filter(|(path, _)| path.steps == way);
         let sure = of_parent.find(|(path, _)| {
             let column = parent.column(&path.column);
-            column.is_some_and(|column| !column.nullable && !column.data_type.may_be_absent())
+            column.is_some_and(Column::is_never_absent)
         });
         Some(Path {
             steps: way.to_vec(),

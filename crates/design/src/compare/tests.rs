@@ -205,6 +205,13 @@ fn a_key_that_all_rows_share_finds_none_of_many() {
     assert!(priced(PARCELS, &sorted("B#{id}"), all).writes[0].has_key);
     let nullable = PARCELS.replace("body", "body null");
     assert!(!priced(&nullable, &sorted("B#{body}"), all).writes[0].has_key);
+    let spread = index.replace("PARCELS", "\"P#{body | shard(4)}\"");
+    assert!(priced(PARCELS, &spread, all).writes[0].has_key);
+    assert!(!priced(&nullable, &spread, all).writes[0].has_key);
+    let of_zone = "-- weigh (1/s)\nUPDATE parcels SET weight = :w WHERE zone_id = :z;";
+    let by_zone = sorted("B#{body}").replace("GSI1PK: PARCELS", "GSI1PK: \"Z#{zone_id}\"");
+    assert!(priced(PARCELS, &by_zone, of_zone).writes[0].has_key);
+    assert!(!priced(&nullable, &by_zone, of_zone).writes[0].has_key);
 }
 
 #[test]

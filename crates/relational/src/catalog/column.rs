@@ -79,6 +79,11 @@ impl Column {
         }
     }
 
+    /// Whether each row has a value of this column.
+    pub fn is_never_absent(&self) -> bool {
+        !self.nullable && !self.data_type.may_be_absent()
+    }
+
     /// Whether the database gives the next number to a row that comes without one.
     pub fn is_numbered(&self) -> bool {
         let default = self.default.as_deref().unwrap_or_default();

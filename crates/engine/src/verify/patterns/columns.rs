@@ -273,7 +273,7 @@ impl<'a> AttributeColumns<'a> {
 
     /// The columns of the type's own relation that its table never has NULL in.
     pub(super) fn never_null(&self) -> Vec<usize> {
-        self.own_columns(&|column| !column.nullable && !column.data_type.may_be_absent())
+        self.own_columns(&Column::is_never_absent)
     }
 
     /// The columns of the type's own relation that `is` holds of.
