@@ -1178,6 +1178,37 @@ fn a_misspelled_sort_key_is_one_fault() {
 }
 
 #[test]
+fn a_key_by_another_name_is_one_fault_and_hides_no_other() {
+    let table = |text: &str| {
+        mapping(
+            text,
+            "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { A: \"A#{id}\", B: \"B#{id}\", C: \"{nme}\" }",
+            "",
+        )
+    };
+    for (text, misspelled) in [
+        ("name: portal, key: { partitoin: PK, sort: SK }", 1),
+        ("name: portal, key: { partition: PK, range: SK }", 1),
+        (
+            "name: portal, key: { hash: PK, range: SK }, indexes: { GSI1: { pk: A, sk: B } }",
+            4,
+        ),
+        ("name: portal, keys: { partition: PK, sort: SK }", 1),
+        ("nmae: portal, key: { partition: PK, sort: SK }", 1),
+    ] {
+        let (model, diagnostics) = check_with(&table(text), &catalog());
+        let errors = diagnostics.iter().map(|found| found.code);
+        let errors: Vec<Code> = errors
+            .filter(|code| code.severity() == Severity::Error)
+            .collect();
+        let mut told = vec![Code::UnknownKey; misspelled];
+        told.push(Code::UnknownColumn);
+        assert_eq!(errors, told, "{diagnostics:#?}");
+        assert!(model.is_none());
+    }
+}
+
+#[test]
 fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
     let text = item(
         "from: personal_settings, join: { s: service }, key: { PK: \"S#{s.service}\", SK: \"{user_id | pad(9)}#{setting_type}\" }",
