@@ -1156,6 +1156,8 @@ fn what_a_where_says_is_not_null_may_be_in_a_key() {
         told_with(Code::NullableKey, &text, &|_| ()).len()
     };
     assert_eq!(told("id > 1 AND gender IS NOT NULL"), 0);
+    assert_eq!(told("users.gender IS NOT NULL"), 0);
+    assert_eq!(told("other.gender IS NOT NULL"), 1);
     assert_eq!(told("id > 1 OR gender IS NOT NULL"), 1);
     assert_eq!(told("gender IS NULL"), 1);
     assert_eq!(told("name IS NOT NULL"), 1);
