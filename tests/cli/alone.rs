@@ -274,6 +274,37 @@ async fn a_partition_has_nothing_to_do_with_the_rows_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_is_left_out_and_makes_no_item_shares_no_key() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"USER#{name}\", SK: \"-\" }
+    columns: [id]
+    attributes: { count: \"{tenant | number}\" }
+";
+    let case = Case::new(USERS, items).await;
+    let spoil = "UPDATE users SET name = 'same', tenant = 'none'; UPDATE users SET tenant = '1' WHERE id = 1;
+        UPDATE users SET name = 'x' WHERE id = 3;";
+    case.source.run(spoil).await;
+    let report = case.migrate(&["--max-rejects", "9"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (3, 1)
+    );
+    case.source
+        .run("UPDATE users SET tenant = '3' WHERE id = 3")
+        .await;
+    let all = std::fs::read_to_string(case.path("t.rejects.ndjson")).unwrap();
+    let mended = all.lines().find(|line| line.contains(r#"{"id":3}"#));
+    let path = case.path("mended");
+    std::fs::write(&path, mended.unwrap()).unwrap();
+    let path = path.display().to_string();
+    let report = case.migrate(&["--retry-rejects", &path], 0);
+    assert_eq!(total(&report, "written"), 1);
+    assert_eq!(report["keys"]["shared_left_out"], Value::Null);
+    assert_eq!(claimed(&report, "keys_differ"), "proved");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
     let items = "  USER:
     from: users

@@ -211,6 +211,43 @@ async fn two_may_use_one_file() {
     );
 }
 
+/// A copy of the file has the same table with the same id.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_is_replaced_by_a_copy_of_it_is_an_error_and_the_copy_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, copy) = (folder.path().join("t.db"), folder.path().join("copy.db"));
+    let table = table(true);
+    let target = open(&file).await.unwrap();
+    target.create(&table).await.unwrap();
+    target.start(&table, true).await.unwrap();
+    target.finish().await.unwrap();
+    std::fs::copy(&file, &copy).unwrap();
+    target.start(&table, true).await.unwrap();
+    target.write(&table, &batch(&[full(1)])).await.unwrap();
+    std::fs::rename(&copy, &file).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    let write = target.write(&table, &batch(&[full(2)])).await;
+    let finish = target.finish().await;
+    let scan = target.scan(&table, &ScanRequest::all(), None).await;
+    let describe = target.describe(&table.name).await;
+    for error in [
+        write.unwrap_err(),
+        finish.unwrap_err(),
+        scan.unwrap_err(),
+        describe.unwrap_err(),
+    ] {
+        assert_eq!(error.class, ErrorClass::Fatal, "{error:?}");
+        assert!(
+            error
+                .message
+                .ends_with("was replaced by another file during the run"),
+            "{error}"
+        );
+    }
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
 #[tokio::test]
 async fn a_file_that_another_process_holds_is_a_passing_error() {
     let folder = tempfile::tempdir().unwrap();

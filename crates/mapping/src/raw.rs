@@ -6,13 +6,12 @@ use std::str::FromStr;
 use dynafold_dynamodb::{
     Autoscale, Backups, Billing, KeyType, Projection, Settings, StreamView, TableClass, Throughput,
 };
-use dynafold_format::nearest;
 
 use super::grammar::{MAPPING, validate};
 use super::model::Expired;
 use super::variables::{Substitutions, substitute};
 use super::yaml::{YamlContent, YamlEntry, YamlNode, parse};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 
 /// A value with its place in the file.
 #[derive(Debug, Clone)]
@@ -253,8 +252,8 @@ pub(super) fn name_of(entry: &YamlEntry) -> Spanned<String> {
     }
 }
 
-/// What stands behind a key, or behind a misspelled one, which is told as that: without it, everything that needs it would be told
-/// as a fault too.
+/// What stands behind a key, or behind one that is misspelled or another tool's word, which is told as that: without it,
+/// everything that needs it would be told as a fault too, or nothing else would be checked.
 fn meant<'n>(node: &'n YamlNode, key: &str) -> Option<&'n YamlNode> {
     let is_near = |entry: &&YamlEntry| nearest(&entry.key, [key]).is_some();
     let near = || node.entries().iter().find(is_near);
@@ -263,7 +262,7 @@ fn meant<'n>(node: &'n YamlNode, key: &str) -> Option<&'n YamlNode> {
 
 fn read_table(root: &YamlNode) -> Option<RawTable> {
     let table = root.get("table")?;
-    let key = table.get("key")?;
+    let key = meant(table, "key")?;
     let indexes = |which: &str| {
         named(table.get(which))
             .iter()
@@ -283,8 +282,8 @@ fn read_table(root: &YamlNode) -> Option<RawTable> {
             .collect()
     };
     Some(RawTable {
-        name: table.get("name").and_then(spanned)?,
-        partition: key.get("partition").and_then(read_key)?,
+        name: meant(table, "name").and_then(spanned)?,
+        partition: meant(key, "partition").and_then(read_key)?,
         sort: meant(key, "sort").and_then(read_key),
         indexes: indexes("indexes"),
         local_indexes: indexes("local_indexes"),

@@ -7,6 +7,7 @@ mod faults;
 mod guarantees;
 mod injective;
 mod many;
+mod matches;
 mod own_keys;
 mod range_end;
 mod refused;

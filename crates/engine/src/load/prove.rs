@@ -137,7 +137,7 @@ impl KeyPass<'_> {
     async fn prove_all(&self, source: &mut Option<Box<dyn Source>>) -> Result<Proved, EndReason> {
         let narrow = Arc::new(narrow(self.model));
         let mut proved = self.compare(&narrow, source).await?;
-        if proved.keys.all_shared() > 0 {
+        if proved.keys.all_shared() + proved.keys.shared_left_out > 0 {
             // A row that is rejected for another attribute than its key is no item, and has none.
             self.progress.step(RunStep::NamingDuplicates);
             let whole = Arc::new(self.model.clone());

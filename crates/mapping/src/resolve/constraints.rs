@@ -286,13 +286,20 @@ impl ItemBinder<'_> {
         let query = SqlQuery::read(&query, Some(self.scope.catalog.dbms)).ok();
         let select = query.as_ref().and_then(SqlQuery::select);
         let conditions = select.map_or(&[][..], |select| &select.conditions);
+        let table = self.scope.from.table();
         let column = |condition: &Condition| match &condition.test {
             ConditionTest::Null {
                 operand,
                 negated: true,
             } => {
                 let column = operand.column()?;
-                let owner = column.owner.as_ref().map(|owner| owner.text.as_str());
+                let joins = &self.scope.joins;
+                // A column of the base relation may stand behind the table's name.
+                let owner = column.owner.as_ref().filter(|owner| {
+                    let is_own = table.is_some_and(|table| owner.is(&table.name));
+                    !is_own || joins.iter().any(|parent| owner.is(&parent.alias))
+                });
+                let owner = owner.map(|owner| owner.text.as_str());
                 self.pass.find(owner, &column.name.text)
             }
             _ => None,

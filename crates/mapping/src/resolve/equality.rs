@@ -27,10 +27,12 @@ pub(super) fn folds(placeholder: &Placeholder) -> bool {
 }
 
 // Whether two columns that a mapping matches can be equal at all: a number and a text cannot, and
-// each database has its own way of not saying so.
+// each database has its own way of not saying so. And whether what is equal is the same in every plan.
+
+const CONVERT: &str = "match columns of one type; a query can convert: from: { sql: SELECT …, CAST(… AS …) AS …, key: […] }";
 
 /// What is wrong with matching `theirs` with `ours`, if they are of different kinds; `code` is that
-/// of a match that the database refuses.
+/// of a match that is refused.
 pub(super) fn unlike(
     code: Code,
     (written, ours): (&Spanned<String>, &Column),
@@ -38,19 +40,22 @@ pub(super) fn unlike(
     catalog: &Catalog,
 ) -> Option<Diagnostic> {
     let strict = catalog.dbms == Dbms::Postgres;
-    if can_be_equal(&ours.data_type, &theirs.data_type, strict) {
+    let depends = depends_on_plan(&ours.data_type, &theirs.data_type, catalog.dbms);
+    if !depends && can_be_equal(&ours.data_type, &theirs.data_type, strict) {
         return None;
     }
     let kinds = format!(
         "`{}` is {}, and `{}` is {}",
         written.value, ours.declared, theirs.name, theirs.declared
     );
-    let (code, message, help) = if strict {
-        (
-            code,
-            format!("{kinds}: the database does not compare them"),
-            "match columns of one type; a query can convert: from: { sql: SELECT …, CAST(… AS …) AS …, key: […] }",
-        )
+    let (code, message, help) = if depends {
+        let message = format!(
+            "{kinds}: the database compares them as doubles, so different numbers may be equal, and an index finds other rows than a comparison"
+        );
+        (code, message, CONVERT)
+    } else if strict {
+        let message = format!("{kinds}: the database does not compare them");
+        (code, message, CONVERT)
     } else {
         (
             Code::UnprovenJoin,
@@ -76,4 +81,18 @@ fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
         }
         (one, other) => one == other,
     }
+}
+
+/// Whether it depends on the plan which values are equal. MySQL and MariaDB compare an exact number with a float or a text
+/// as doubles. But to find it by an index, they make the other value an exact number: of all numbers with one double they find only
+/// one. Integers of 32 bits and decimals of 15 digits each have a double of their own.
+fn depends_on_plan(one: &DataType, other: &DataType, dbms: Dbms) -> bool {
+    let is_wider = |of: &DataType| match of {
+        DataType::Integer { bits, .. } => *bits > 32,
+        DataType::Decimal { precision, .. } => precision.is_none_or(|digits| digits > 15),
+        _ => false,
+    };
+    let is_double = |of: &DataType| matches!(of, DataType::Float { .. } | DataType::Text { .. });
+    matches!(dbms, Dbms::Mysql | Dbms::Mariadb)
+        && (is_wider(one) && is_double(other) || is_wider(other) && is_double(one))
 }

@@ -1156,6 +1156,8 @@ fn what_a_where_says_is_not_null_may_be_in_a_key() {
         told_with(Code::NullableKey, &text, &|_| ()).len()
     };
     assert_eq!(told("id > 1 AND gender IS NOT NULL"), 0);
+    assert_eq!(told("users.gender IS NOT NULL"), 0);
+    assert_eq!(told("other.gender IS NOT NULL"), 1);
     assert_eq!(told("id > 1 OR gender IS NOT NULL"), 1);
     assert_eq!(told("gender IS NULL"), 1);
     assert_eq!(told("name IS NOT NULL"), 1);
@@ -1175,6 +1177,37 @@ fn a_misspelled_sort_key_is_one_fault() {
         .collect();
     assert_eq!(errors, [Code::UnknownKey; 2], "{diagnostics:#?}");
     assert!(model.is_none());
+}
+
+#[test]
+fn a_key_by_another_name_is_one_fault_and_hides_no_other() {
+    let table = |text: &str| {
+        mapping(
+            text,
+            "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, attributes: { A: \"A#{id}\", B: \"B#{id}\", C: \"{nme}\" }",
+            "",
+        )
+    };
+    for (text, misspelled) in [
+        ("name: portal, key: { partitoin: PK, sort: SK }", 1),
+        ("name: portal, key: { partition: PK, range: SK }", 1),
+        (
+            "name: portal, key: { hash: PK, range: SK }, indexes: { GSI1: { pk: A, sk: B } }",
+            4,
+        ),
+        ("name: portal, keys: { partition: PK, sort: SK }", 1),
+        ("nmae: portal, key: { partition: PK, sort: SK }", 1),
+    ] {
+        let (model, diagnostics) = check_with(&table(text), &catalog());
+        let errors = diagnostics.iter().map(|found| found.code);
+        let errors: Vec<Code> = errors
+            .filter(|code| code.severity() == Severity::Error)
+            .collect();
+        let mut told = vec![Code::UnknownKey; misspelled];
+        told.push(Code::UnknownColumn);
+        assert_eq!(errors, told, "{diagnostics:#?}");
+        assert!(model.is_none());
+    }
 }
 
 #[test]

@@ -209,8 +209,8 @@ const OTHER_FILE: &str = "name another file; a missing file is created";
 /// Opens the engine when it is first needed.
 struct Opener {
     file: Option<PathBuf>,
-    /// The engine, once it is open.
-    open: Mutex<Option<Database>>,
+    /// The engine, once it is open, and which file it has opened.
+    open: Mutex<Option<(Database, Option<FileId>)>>,
 }
 
 /// Without the engine, which has no words for itself.
@@ -243,7 +243,10 @@ impl Opener {
     /// The engine; its file is made if it is missing.
     fn open_or_create(&self) -> Result<Database> {
         let mut open = self.open.lock();
-        if let Some(database) = &*open {
+        if let Some((database, opened)) = &*open {
+            if let Some(file) = &self.file {
+                require_same(file, *opened)?;
+            }
             return Ok(database.clone());
         }
         let opened = match &self.file {
@@ -257,7 +260,8 @@ impl Opener {
                 Database::new(name).map_err(|error| translate(Some(file), error))?
             }
         };
-        *open = Some(opened.clone());
+        let id = self.file.as_deref().and_then(file_id);
+        *open = Some((opened.clone(), id));
         Ok(opened)
     }
 
@@ -303,6 +307,8 @@ impl Opener {
         let Some(file) = self.file.as_deref().filter(|file| file.exists()) else {
             return Ok(());
         };
+        let opened = self.open.lock().as_ref().and_then(|(_, id)| *id);
+        require_same(file, opened)?;
         let done = || -> Result<(), SqliteError> {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(file, flags)?;
@@ -315,6 +321,37 @@ impl Opener {
     /// What an error of the running engine means for its file.
     fn error(&self, error: DynoxideError) -> TargetError {
         translate(self.file.as_deref(), error)
+    }
+}
+
+/// What tells a file from others that have had its name: its device and its inode.
+type FileId = (u64, u64);
+
+/// `None` where there is no file.
+#[cfg(unix)]
+fn file_id(file: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = fs::metadata(file).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// Other systems do not tell.
+#[cfg(not(unix))]
+fn file_id(_: &Path) -> Option<FileId> {
+    None
+}
+
+/// Refuses a file that has taken the place of the one that the engine has opened, to which it still writes.
+fn require_same(file: &Path, opened: Option<FileId>) -> Result<()> {
+    match opened.zip(file_id(file)) {
+        Some((before, now)) if before != now => {
+            let shown = file.display();
+            let message = format!("{shown} was replaced by another file during the run");
+            Err(TargetError::of_file(File, message).with_help(
+                "what was written is in the file that is gone; start again when nothing else replaces the file",
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
