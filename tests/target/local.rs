@@ -214,7 +214,7 @@ async fn two_may_use_one_file() {
 /// A copy of the file has the same table with the same id.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_that_is_replaced_by_a_copy_of_it_is_an_error_and_the_copy_stays_as_it_is() {
+async fn a_file_that_is_replaced_or_removed_is_an_error_and_a_copy_in_its_place_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let (file, copy) = (folder.path().join("t.db"), folder.path().join("copy.db"));
     let table = table(true);
@@ -241,11 +241,14 @@ async fn a_file_that_is_replaced_by_a_copy_of_it_is_an_error_and_the_copy_stays_
         assert!(
             error
                 .message
-                .ends_with("was replaced by another file during the run"),
+                .ends_with("was removed or replaced during the run"),
             "{error}"
         );
     }
     assert_eq!(std::fs::read(&file).unwrap(), before);
+    std::fs::remove_file(&file).unwrap();
+    assert!(target.finish().await.is_err());
+    assert!(!file.exists());
 }
 
 #[tokio::test]

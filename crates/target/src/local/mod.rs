@@ -304,11 +304,14 @@ impl Opener {
 
     /// Does something over another connection than the engine's, if there is a file.
     fn aside(&self, work: impl FnOnce(&Connection) -> Result<(), SqliteError>) -> Result<()> {
-        let Some(file) = self.file.as_deref().filter(|file| file.exists()) else {
+        let Some(file) = self.file.as_deref() else {
             return Ok(());
         };
         let opened = self.open.lock().as_ref().and_then(|(_, id)| *id);
         require_same(file, opened)?;
+        if !file.exists() {
+            return Ok(());
+        }
         let done = || -> Result<(), SqliteError> {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(file, flags)?;
@@ -341,18 +344,15 @@ fn file_id(_: &Path) -> Option<FileId> {
     None
 }
 
-/// Refuses a file that has taken the place of the one that the engine has opened, to which it still writes.
+/// Refuses a file that was removed or replaced since the engine has opened it: the engine writes to the old one.
 fn require_same(file: &Path, opened: Option<FileId>) -> Result<()> {
-    match opened.zip(file_id(file)) {
-        Some((before, now)) if before != now => {
-            let shown = file.display();
-            let message = format!("{shown} was replaced by another file during the run");
-            Err(TargetError::of_file(File, message).with_help(
-                "what was written is in the file that is gone; start again when nothing else replaces the file",
-            ))
-        }
-        _ => Ok(()),
+    if opened.is_none() || opened == file_id(file) {
+        return Ok(());
     }
+    let message = format!("{} was removed or replaced during the run", file.display());
+    Err(TargetError::of_file(File, message).with_help(
+        "what was written is in the file that is gone; start again when nothing else changes the file",
+    ))
 }
 
 /// Refuses what is no file of the engine's, without changing it.
