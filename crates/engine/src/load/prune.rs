@@ -411,6 +411,7 @@ pub(super) async fn prune(
             Some(prune) => left.asked_for(prune, &stray, &may_hide_rows),
         };
         if deletes {
+            left.deletions += u64::from(pruning.doing != ItemAction::Plan);
             deletions.delete(&stray).await;
         }
         Ok(!cancel.is_cancelled() && !delivery.halt.has_failed())
