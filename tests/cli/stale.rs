@@ -479,6 +479,32 @@ async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_s
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_item_whose_key_two_item_types_can_make_is_not_gone_where_one_is_selected() {
+    let script = "CREATE TABLE t (code INT NOT NULL PRIMARY KEY) WITHOUT ROWID;
+        CREATE TABLE names (name TEXT NOT NULL PRIMARY KEY);
+        INSERT INTO t VALUES (1), ('Nabc');
+        INSERT INTO names VALUES ('x');";
+    let items = "  X: { from: t, key: { PK: \"K#{code}\", SK: \"-\" } }
+  Y: { from: names, key: { PK: \"K#N{name}\", SK: \"-\" } }
+";
+    let case = Case::new(script, items).await;
+    set(&case, "type_attribute: false");
+    case.migrate(&[], 0);
+    // By its form, `K#Nabc` is a key of Y.
+    let report = case.run("verify", &["--items", "X"]).exits(0).json();
+    hold_compared(&report);
+    assert_eq!(report["total"]["equal"], 2);
+    let report = case.run("verify", &["--items", "Y"]).exits(0).json();
+    let counts = (&report["unexpected"], &report["unclear"]);
+    assert_eq!(counts, (&json!(0), &json!(1)), "{report:#}");
+    let prune = ["--items", "Y", "--changes-only", "--prune"];
+    let report = case.migrate(&prune, 0);
+    assert_eq!(total(&report, "deleted"), 0);
+    assert_eq!(report["left"]["unclear"], 1);
+    case.run("verify", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_item_beside_those_of_a_rowid_is_somebody_elses() {
     let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1);";
     let items = "  X: { from: t, key: { PK: \"K#{id}\", SK: \"-\" }, columns: [v] }\n";

@@ -413,6 +413,47 @@ async fn what_is_repaired_is_sent_again_until_a_struggling_table_has_taken_it() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_item_whose_ttl_ended_before_it_was_compared_may_be_gone() {
+    let storm = Storm::start(Settings::default()).unwrap();
+    let ended = jiff::Timestamp::now().as_second() - 3600;
+    let script = format!(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, ends INTEGER);
+         INSERT INTO t VALUES (1, {ended}), (2, {ended}), (3, 4102444800), (4, 4102444800);"
+    );
+    let source = Source::Sqlite(sqlite::Database::new(&script).await);
+    let case = Case::new(&source, Some(storm.url()));
+    let mapping = format!(
+        "dynafold: 1
+table: {{ name: {}, key: {{ partition: PK, sort: SK }}, ttl: ends }}
+items: {{ T: {{ from: t, key: {{ PK: \"T#{{id}}\", SK: \"{{id | pad(4)}}\" }}, columns: [id, ends] }} }}
+access_patterns:
+  one: {{ key: {{ PK: \"T#{{id}}\", SK: \"{{id | pad(4)}}\" }}, sql: \"SELECT id, ends FROM t WHERE id = :id\" }}
+",
+        case.table
+    );
+    // By the clock of the runs no TTL is over yet.
+    let before = jiff::Timestamp::from_second(ended - 3600).unwrap();
+    let before = before.to_string();
+    let ran = |command: &str, further: &[&str], code: i32| {
+        let further = [&["--now", before.as_str()], further].concat();
+        case.run_as(command, &mapping, &further).exits(code).json()
+    };
+    ran("migrate", &[], 0);
+    case.spoil(|sort, _| (sort != "0001").then(Vec::new)).await;
+    let report = ran("verify", &[], 0);
+    hold_compared(&report);
+    let gone = ["expected", "equal", "missing", "gone"];
+    assert_eq!(figures(&report, &gone), [4, 3, 0, 1]);
+    assert_eq!(claimed(&report, "table_equal"), "agrees");
+    let report = ran("verify", &["--patterns"], 0);
+    assert_eq!(claimed(&report, "pattern_answers"), "agrees");
+    // What has not expired is missing.
+    case.spoil(|sort, _| (sort != "0003").then(Vec::new)).await;
+    let report = ran("verify", &[], 3);
+    assert_eq!(figures(&report, &gone), [4, 2, 1, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn migrate_is_named_only_where_it_makes_what_is_missing() {
     let database = sqlite::Database::new("CREATE TABLE t (id INTEGER PRIMARY KEY);").await;
     let (file, url) = (database.folder().join("m.yaml"), database.url());

@@ -20,6 +20,9 @@ pub(super) use migration::{migration, migration_outcome, whose};
 pub(super) use patterns::patterns;
 pub(super) use verification::verification;
 
+/// The last line of a comparison that failed.
+const FAILED: &str = "the run failed, and nothing is claimed";
+
 /// A column of figures: its name, its figure of a book, and whether it stands there when all its
 /// figures are zero.
 pub(super) type ReportColumn<'c, B> = (&'c str, &'c dyn Fn(&B) -> String, bool);

@@ -1,5 +1,6 @@
 //! What the proof of access patterns found.
 
+use super::FAILED;
 use crate::claim::ClaimVerdict;
 use crate::cli::format::{self, counted, seconds};
 use crate::verify::patterns::{
@@ -91,13 +92,16 @@ fn call(call: &DifferentCall) -> Vec<String> {
     out
 }
 
+/// What is proved of access patterns: nothing of what others write meanwhile.
+const PROVED: &str = "answers what its SQL answers, with the rows and items that were read";
+
 fn ending(report: &PatternsReport) -> String {
     match &report.outcome {
         PatternsOutcome::Proved if report.without_sql > 0 => {
-            "verified: every access pattern with SQL answers what its SQL answers".to_owned()
+            format!("verified: every access pattern with SQL {PROVED}")
         }
         PatternsOutcome::Proved => {
-            "verified: every access pattern answers what its SQL answers".to_owned()
+            format!("verified: every access pattern {PROVED}")
         }
         PatternsOutcome::Agrees => {
             "verified for the calls that were asked: none has an answer that differs from its SQL's"
@@ -113,6 +117,46 @@ fn ending(report: &PatternsReport) -> String {
         PatternsOutcome::Interrupted => {
             "interrupted before every access pattern was asked".to_owned()
         }
-        PatternsOutcome::Failed(failure) => failure.to_string(),
+        // Why is said where the command ends.
+        PatternsOutcome::Failed(_) => FAILED.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::load::Failure;
+
+    fn ended(outcome: PatternsOutcome) -> String {
+        patterns(&PatternsReport {
+            table: "app".to_owned(),
+            place: "memory".to_owned(),
+            now: String::new(),
+            claims: Vec::new(),
+            patterns: Vec::new(),
+            proved: 0,
+            agrees: 0,
+            different: 0,
+            not_proved: 0,
+            without_sql: 0,
+            elapsed_seconds: 0.0,
+            outcome,
+        })
+    }
+
+    #[test]
+    fn a_proof_is_of_what_was_read() {
+        let text = ended(PatternsOutcome::Proved);
+        let end = "its SQL answers, with the rows and items that were read";
+        assert!(text.ends_with(end), "{text}");
+    }
+
+    #[test]
+    fn why_a_proof_failed_is_not_said_before_the_command_ends_with_it() {
+        let failure = Failure::Internal("a task died");
+        let text = ended(PatternsOutcome::Failed(Arc::new(failure)));
+        assert!(text.ends_with(FAILED), "{text}");
     }
 }

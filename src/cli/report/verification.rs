@@ -1,6 +1,6 @@
 //! What a comparison found.
 
-use super::{ReportColumn, books};
+use super::{FAILED, ReportColumn, books};
 use crate::cli::format::{count, counted, rate, seconds};
 use crate::load::UNCLEAR_WHY;
 use crate::verify::{
@@ -102,6 +102,8 @@ fn ending(report: &VerifyReport) -> String {
         VerifyOutcome::Different if report.repair.is_some() => {
             format!("{}; {because}{left}", written())
         }
+        // Why is said where the command ends.
+        VerifyOutcome::Failed(_) => FAILED.to_owned(),
         _ => because,
     };
     let stale = |finding: &Finding| finding.kind == FindingKind::Stale;
@@ -127,9 +129,14 @@ fn expiry(report: &VerifyReport) -> Vec<String> {
     }
     if total.gone > 0 {
         out.push(format!(
-            "not in the table because they had expired at {}: {}; its TTL deletes them",
-            report.now,
+            "not in the table because they had expired: {}; its TTL deletes them",
             counted(total.gone, "item")
+        ));
+    }
+    if report.expired_meanwhile > 0 {
+        out.push(format!(
+            "in the table when they were compared, and not when its keys were read at the end, because they had expired by then: {}; its TTL deletes them",
+            counted(report.expired_meanwhile, "item")
         ));
     }
     out
@@ -181,5 +188,66 @@ fn finding(finding: &Finding) -> String {
                 attributes.join(", ")
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
+    use crate::load::Failure;
+
+    fn report(outcome: VerifyOutcome, because: &str) -> VerifyReport {
+        let shown = (ClaimVerdict::NotProved, because.to_owned());
+        let of = ClaimSubject::default();
+        VerifyReport {
+            outcome,
+            claims: vec![Claim::new(ClaimKind::TableEqual, of, shown)],
+            table: "app".to_owned(),
+            place: "memory".to_owned(),
+            now: String::new(),
+            item_types: Vec::new(),
+            total: ComparedBooks::default(),
+            balanced: true,
+            sample: None,
+            unexpected: None,
+            unexpected_why_not: None,
+            elsewhere: None,
+            unclear: 0,
+            lingering: 0,
+            expired_meanwhile: 0,
+            findings: Vec::new(),
+            rejects: Vec::new(),
+            repair: None,
+            warnings: Vec::new(),
+            elapsed_seconds: 0.0,
+            items_per_second: 0.0,
+        }
+    }
+
+    #[test]
+    fn why_a_comparison_failed_is_not_said_before_the_command_ends_with_it() {
+        let failure = Failure::TableReplaced {
+            table: "app".to_owned(),
+            deletions: 0,
+        };
+        let because = failure.to_string();
+        let failed = VerifyOutcome::Failed(Arc::new(failure));
+        let text = verification(&report(failed, &because));
+        assert!(!text.contains(&because), "{text}");
+        assert!(text.ends_with(FAILED), "{text}");
+    }
+
+    #[test]
+    fn items_that_expired_after_they_were_compared_have_a_line() {
+        let report = VerifyReport {
+            expired_meanwhile: 2,
+            ..report(VerifyOutcome::Equal, "")
+        };
+        let text = verification(&report);
+        let line = "because they had expired by then: 2 items; its TTL deletes them";
+        assert!(text.contains(line), "{text}");
     }
 }

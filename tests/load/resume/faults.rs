@@ -6,7 +6,7 @@ use super::bench::{MAPPING, script};
 use super::case::Case;
 use super::kills::Reference;
 use super::left::{books, total};
-use super::repeat::plant;
+use super::repeat::{NIGHTLY, clean, loaded, plant};
 use crate::support::books::hold_loaded;
 use crate::support::cli::{Ran, command, ran, run};
 use crate::support::source::Source;
@@ -157,6 +157,20 @@ async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
     let anew = ["--fresh", "--replace", "--yes"];
     case.migrate(&anew).exits(3);
     case.left().await.hold(&reference.left, "afresh");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_whose_table_was_replaced_says_how_many_deletions_the_new_one_may_have_taken() {
+    let database = clean().await;
+    let case = loaded(&database);
+    let delete = "DELETE FROM order_lines WHERE order_id <= 100";
+    database.run(delete).await;
+    case.set("faults: [{ do: unavailable, operations: [BatchWriteItem], after: 3 }]");
+    let child = replace_beside(&case, case.start(NIGHTLY), "BatchWriteItem").await;
+    let words = ["created again", "300 deletions of this run may have hit"];
+    let told = says(ran(child), 1, &words).json();
+    assert_eq!(told["outcome"]["code"], "table");
+    assert_eq!(total(&told, "deleted"), 300);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Item, Table, fingerprint};
-use dynafold_mapping::item::{Expiry, Folded, Folder, same_unpacked};
+use dynafold_dynamodb::{Attribute, Item, Table, fingerprint};
+use dynafold_mapping::item::{Expiry, Folded, Folder, is_past, same_unpacked};
 use dynafold_mapping::model::Model;
 use dynafold_target::{ItemKey, Target, TargetError};
 use jiff::Timestamp;
@@ -197,6 +197,12 @@ pub(crate) async fn deletes_expired(
     Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
 }
 
+/// Whether DynamoDB may have deleted an item by now, where it deletes expired items: its TTL, this moment, is over, be it
+/// since the run began. `expiry`: what it was by the run's clock.
+pub(crate) fn may_be_deleted(moment: &Attribute, expiry: Expiry) -> bool {
+    expiry != Expiry::TooOld && is_past(moment, Timestamp::now().as_second())
+}
+
 /// What a load has to know of an item. `expires`: whether the table's expired items are deleted, so that one that is missing
 /// needs no item.
 pub(super) fn classify_for_load(folded: &Folded, found: Option<&Item>, expires: bool) -> KnownItem {
@@ -210,7 +216,6 @@ pub(super) fn classify_for_load(folded: &Folded, found: Option<&Item>, expires: 
 
 #[cfg(test)]
 mod tests {
-    use dynafold_dynamodb::Attribute;
     use dynafold_mapping::model::Expired;
 
     use super::*;

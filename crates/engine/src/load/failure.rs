@@ -68,11 +68,14 @@ pub enum Failure {
     Unowned(#[from] Indistinguishable),
     /// When the table at the end of a run is not the one that it began with.
     #[error(
-        "the table `{table}` was deleted, or deleted and created again, during this run: none of the items is known to be there"
+        "the table `{table}` was deleted, or deleted and created again, during this run: none of the items is known to be there{}",
+        misled(*deletions)
     )]
     TableReplaced {
         /// The table's name.
         table: String,
+        /// Items that the run has deleted by their keys, in the old table or in a new one.
+        deletions: u64,
     },
     /// When items were no longer there at the end of a comparison.
     #[error(
@@ -143,6 +146,15 @@ impl Failure {
             Self::Internal(_) => "this is a fault in dynafold; please report it",
         })
     }
+}
+
+/// What is said of deletions that a new table may have taken.
+fn misled(deletions: u64) -> String {
+    if deletions == 0 {
+        return String::new();
+    }
+    let deletions = counted(deletions, "deletion");
+    format!("; {deletions} of this run may have hit items of a new table of this name")
 }
 
 /// As reports have it: `code`, `message`, `causes`, the nearest first, and `help`.

@@ -72,7 +72,7 @@ pub(crate) use table::{require_same_table, table_id};
 
 pub(crate) use books::{RowCounts, add_fields};
 pub(crate) use claims::subject;
-pub(crate) use differ::{DifferenceReader, PageLookup, deletes_expired, is_same};
+pub(crate) use differ::{DifferenceReader, PageLookup, deletes_expired, is_same, may_be_deleted};
 pub(crate) use ending::{EndReason, RunHalt};
 pub(crate) use failure::shared;
 pub(crate) use feed::{FeedEnd, RowFeed, RowOutcome, RowOutcomes};

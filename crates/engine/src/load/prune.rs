@@ -30,7 +30,7 @@ use super::journal::Journal;
 use super::outbox::Outbox;
 use super::report::RemainingStale;
 use super::row::RowKey;
-use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT, attempt_of};
+use super::scope::{EXPIRED, FILTERED, ItemAction, PRESENT, REJECTED, SENT, attempt_of};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::proof::{Proof, ProofOptions};
@@ -163,6 +163,7 @@ impl TableScan<'_> {
             tasks.spawn(scan(target, model, wanted, sender.clone()));
         }
         drop(sender);
+        let is_wanted = |item_type: usize| wanted.get(item_type).copied().unwrap_or_default();
         let mut spool = ItemSpool::new()?;
         let mut held = StrayItem::default();
         loop {
@@ -174,15 +175,23 @@ impl TableScan<'_> {
             let Some(page) = page else { return Ok(spool) };
             for item in page?.items {
                 let owner = self.owners.and_then(|owners| owners.owner(&item));
-                let unclear = |owners: &ItemTypeMarks| owner.is_none() && owners.may_be(&item);
-                let unclear = self.owners.is_some_and(unclear);
-                let is_wanted = owner.map_or(self.strangers || unclear, |owner| {
-                    wanted.get(owner).copied().unwrap_or_default()
-                });
-                if !is_wanted {
+                let may_be = |of: &dyn Fn(usize) -> bool| {
+                    self.owners.is_some_and(|owners| owners.may_be(&item, of))
+                };
+                // A row of a type that is not looked at may make the key too.
+                let unclear = match owner {
+                    None => may_be(&|_| true),
+                    Some(owner) => is_wanted(owner) && may_be(&|other| !is_wanted(other)),
+                };
+                let is_taken = unclear || owner.map_or(self.strangers, is_wanted);
+                if !is_taken && !may_be(&is_wanted) {
                     continue;
                 }
-                held.item_type = owner.unwrap_or(if unclear { UNCLEAR } else { STRANGER });
+                held.item_type = match owner {
+                    _ if unclear => UNCLEAR,
+                    Some(owner) => owner,
+                    None => STRANGER,
+                };
                 held.past = self.is_past(&item);
                 held.digest = self.secret.map_or(0, |secret| secret.item(&item));
                 let key = self.key(item);
@@ -194,7 +203,12 @@ impl TableScan<'_> {
                 (fingerprint, held.partition) = fingerprints(partition, values.next());
                 held.json.clear();
                 write_item(&mut held.json, &key);
-                keys.push(fingerprint, IN_TABLE | spool.push(&held)?)?;
+                let locator = if is_taken {
+                    IN_TABLE | spool.push(&held)?
+                } else {
+                    PRESENT
+                };
+                keys.push(fingerprint, locator)?;
             }
         }
     }
@@ -284,13 +298,15 @@ pub(crate) async fn compare(
     let mut compared = ComparedKeys::default();
     loop {
         let (mut rows, mut place, mut is_past) = (0_u64, None, false);
-        let (mut again, mut sent, mut stale) = (false, false, StaleCause::Gone);
+        let (mut again, mut sent, mut present) = (false, false, false);
+        let mut stale = StaleCause::Gone;
         let found = groups.next_any(|locator| match locator {
             REJECTED => stale = StaleCause::Rejected,
             EXPIRED if stale != StaleCause::Rejected => stale = StaleCause::Expired,
             FILTERED if stale == StaleCause::Gone => stale = StaleCause::Filtered,
             EXPIRED | FILTERED => {}
             SENT => sent = true,
+            PRESENT => present = true,
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
             made => match attempt_of(made) {
                 (read_again, _) if forgotten.contains(&read_again) => again = true,
@@ -304,7 +320,7 @@ pub(crate) async fn compare(
             return Ok(compared);
         }
         compared.overwritten += rows.saturating_sub(1);
-        if rows > 0 && place.is_none() {
+        if rows > 0 && place.is_none() && !present {
             let gone = if is_past {
                 &mut compared.lapsed
             } else {
@@ -395,6 +411,7 @@ pub(super) async fn prune(
             Some(prune) => left.asked_for(prune, &stray, &may_hide_rows),
         };
         if deletes {
+            left.deletions += u64::from(pruning.doing != ItemAction::Plan);
             deletions.delete(&stray).await;
         }
         Ok(!cancel.is_cancelled() && !delivery.halt.has_failed())
@@ -626,22 +643,29 @@ impl ItemTypeMarks {
                 let mut marks = self.marks.iter();
                 marks.position(|mark| says(item, name, &mark.name))
             }
-            None => self.maker(item, KeyTexts::own),
+            None => self.maker(item, KeyTexts::own, &|_| true),
         }
     }
 
-    /// Whether an item that has no owner may be the mapping's: by text in a column of numbers, or one that only the
-    /// database would know.
-    fn may_be(&self, item: &Item) -> bool {
-        self.type_attribute.is_none() && self.maker(item, KeyTexts::may_own).is_some()
+    /// Whether an item may be of one of these item types, be it taken for another's: by text in a column of numbers, or one
+    /// that only the database would know.
+    fn may_be(&self, item: &Item, of: &dyn Fn(usize) -> bool) -> bool {
+        self.type_attribute.is_none() && self.maker(item, KeyTexts::may_own, of).is_some()
     }
 
-    fn maker(&self, item: &Item, takes: fn(&[KeyTexts], &[&Attribute]) -> bool) -> Option<usize> {
+    fn maker(
+        &self,
+        item: &Item,
+        takes: fn(&[KeyTexts], &[&Attribute]) -> bool,
+        of: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
         let key: Option<Vec<&Attribute>> = self.keys.iter().map(|name| item.get(name)).collect();
         let key = key?;
-        self.marks.iter().position(|mark| {
+        self.marks.iter().enumerate().position(|(at, mark)| {
             let mut constants = mark.constants.iter();
-            constants.all(|(name, text)| says(item, name, text)) && takes(&mark.texts, &key)
+            of(at)
+                && constants.all(|(name, text)| says(item, name, text))
+                && takes(&mark.texts, &key)
         })
     }
 }
@@ -709,6 +733,9 @@ mod tests {
             (6, made(6, Some(ahead))),
             (7, made(6, None)),
             (7, made(7, None)),
+            // Another item type may have made what the table holds.
+            (8, made(7, None)),
+            (8, PRESENT),
         ] {
             keys.push(key, locator).unwrap();
         }

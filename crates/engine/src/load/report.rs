@@ -262,6 +262,9 @@ pub struct RemainingStale {
     /// Of a load that went on: deleted items that it has sent, of no item type of the mapping.
     #[serde(skip)]
     pub(super) strangers: u64,
+    /// Items whose deletion was asked for.
+    #[serde(skip)]
+    pub(super) deletions: u64,
 }
 
 /// Why it cannot be told whether an item is the mapping's.

@@ -395,8 +395,11 @@ impl Run {
     /// Fails a run whose table is not the one of this id any more: what was written is gone with that.
     async fn check_table(&mut self, id: &str) {
         let (target, table) = (&*self.load.target, &self.load.model.table.name);
-        if let Err(failure) = require_same_table(target, table, Some(id)).await {
-            self.disowned = matches!(failure, Failure::TableReplaced { .. });
+        if let Err(mut failure) = require_same_table(target, table, Some(id)).await {
+            if let Failure::TableReplaced { deletions, .. } = &mut failure {
+                self.disowned = true;
+                *deletions = self.left.deletions;
+            }
             self.delivery.halt.set(failure);
         }
     }

@@ -172,8 +172,10 @@ pub(crate) async fn require_same_table(
     id: Option<&str>,
 ) -> Result<(), Failure> {
     if table_id(target, name).await?.as_deref() != id {
-        let table = name.to_owned();
-        return Err(Failure::TableReplaced { table });
+        return Err(Failure::TableReplaced {
+            table: name.to_owned(),
+            deletions: 0,
+        });
     }
     Ok(())
 }

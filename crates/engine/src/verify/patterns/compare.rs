@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Item, Table, attribute_json};
 use dynafold_format::whole;
-use dynafold_mapping::item::{Expiry, Folder};
+use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::Expired;
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
 use super::projection::{Certainty, ExpectedItem, ItemProjection};
 use super::report::{Example, ExampleKind};
-use crate::load::ItemTypeMarks;
+use crate::load::{ItemTypeMarks, may_be_deleted};
 
 /// Compares the answer of the SQL with the answer of the table.
 pub(super) struct AnswerComparer<'a> {
@@ -456,8 +456,8 @@ impl AnswerComparer<'_> {
         examples
     }
 
-    /// Whether the item of a row may have been deleted, or left out, by the rule of `verify`: it has expired by the run's clock,
-    /// and the table's TTL is on, or the mapping loads no such item.
+    /// Whether the item of a row may have been deleted, or left out, by the rule of `verify`: it has expired by now, and the
+    /// table's TTL is on, or by the run's clock, and the mapping loads no such item.
     fn deleted(&self, projection: &ItemProjection<'_>, expected: &ExpectedItem) -> Deleted {
         let leaves_out = projection.item.expired != Expired::Load;
         let ttl = self.table.ttl.as_ref();
@@ -469,8 +469,11 @@ impl AnswerComparer<'_> {
         }
         let readings = projection.readings(expected, ttl);
         let mut moments = readings.iter().flatten();
-        let is_gone = |expiry: Expiry| expiry == Expiry::Past || leaves_out && expiry.is_past();
-        if moments.any(|moment| is_gone(self.folder.expiry(moment))) {
+        let is_gone = |moment: &Attribute| {
+            let expiry = self.folder.expiry(moment);
+            self.expires && may_be_deleted(moment, expiry) || leaves_out && expiry.is_past()
+        };
+        if moments.any(is_gone) {
             Deleted::Yes
         } else if readings.is_empty() {
             Deleted::Untold

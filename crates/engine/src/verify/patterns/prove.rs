@@ -172,7 +172,7 @@ async fn all(
         if reach.missed == 0 {
             claim
                 .facts
-                .push("it can find no other item of the table: all keys were read".to_owned());
+                .push("all keys of the table were read: it finds no other item".to_owned());
         } else {
             claim.verdict = agrees;
             claim.because = format!(

@@ -165,7 +165,8 @@ impl VerifyRun {
             ..
         } = &self.verify;
         let expires = deletes_expired(&**target, model, context.now).await?;
-        let (blocks, workers) = self.workers(&shared, mender.as_deref(), expires);
+        let ttl = model.table.ttl.as_deref().filter(|_| expires);
+        let (blocks, workers) = self.workers(&shared, mender.as_deref(), ttl);
         let lanes = verify.options.lanes();
         let chunks = spread(&setting.plan, lanes);
         let issue = self.issue(mender.clone());
@@ -207,14 +208,14 @@ impl VerifyRun {
         &self,
         shared: &Arc<VerifyShared>,
         mender: Option<&RepairWriter>,
-        expires: bool,
+        ttl: Option<&str>,
     ) -> (mpsc::Sender<RowBlock<Arc<FindingsSheet>>>, JoinSet<()>) {
         let verify = &self.verify;
         let folder = Folder::new(&verify.model, verify.context.clone());
         let count = processors();
         let requests = verify.target.concurrency().div_ceil(count).max(1);
         crew(BLOCKS_AHEAD, count, || {
-            let owners = self.owners.clone();
+            let (owners, expiring) = (self.owners.clone(), ttl.map(str::to_owned));
             let differ = DifferenceReader::new(
                 verify.target.clone(),
                 &verify.model.table,
@@ -222,7 +223,7 @@ impl VerifyRun {
                 Arc::new(move |index, folded, found: Option<Item>| {
                     judge(
                         (*owners).as_ref().ok(),
-                        expires,
+                        expiring.as_deref(),
                         index,
                         folded,
                         found.as_ref(),
@@ -234,7 +235,7 @@ impl VerifyRun {
             CompareWorker {
                 shared: shared.clone(),
                 folder: folder.clone(),
-                expires,
+                ttl: ttl.map(str::to_owned),
                 differ,
                 mending: mender.map(|mender| mender.mending(count)),
             }

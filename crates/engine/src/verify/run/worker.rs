@@ -14,8 +14,8 @@ use super::VerifyShared;
 use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
     BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, Outbox, PageLookup, REJECTED,
-    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, made, raw, reject_note,
-    row_json, take_keys,
+    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, made, may_be_deleted,
+    raw, reject_note, row_json, take_keys,
 };
 
 /// Where an item comes from.
@@ -28,8 +28,8 @@ pub(super) struct ComparedOrigin {
 pub(super) struct CompareWorker {
     pub(super) shared: Arc<VerifyShared>,
     pub(super) folder: Folder,
-    /// Whether DynamoDB deletes items whose TTL is over.
-    pub(super) expires: bool,
+    /// The attribute with the TTL, where DynamoDB deletes items whose TTL is over.
+    pub(super) ttl: Option<String>,
     pub(super) differ: DifferenceReader<ComparedOrigin, ItemVerdict>,
     pub(super) mending: Option<Outbox>,
 }
@@ -144,8 +144,8 @@ impl CompareWorker {
                     return;
                 }
                 tally.found.with(index, |books| books.expected += 1);
-                let expires = self.expires && folded.expiry != Expiry::TooOld;
-                let ttl = model.table.ttl.as_ref().filter(|_| expires);
+                let ttl = self.ttl.as_ref();
+                let ttl = ttl.filter(|_| folded.expiry != Expiry::TooOld);
                 let ttl = ttl.and_then(|ttl| moment_of(folded.item.get(ttl)?));
                 tally.keys.push((key, made(at.sheet.attempt, ttl)));
                 let origin = ComparedOrigin {
@@ -308,16 +308,19 @@ pub(super) enum DifferingRow {
     Foreign(Arc<str>),
 }
 
-/// Judges what the table holds. `expires`: DynamoDB deletes its expired items.
+/// Judges what the table holds. `ttl`: the attribute with the TTL, where DynamoDB deletes expired items.
 pub(super) fn judge(
     owners: Option<&ItemTypeMarks>,
-    expires: bool,
+    ttl: Option<&str>,
     item_type: usize,
     folded: &Folded,
     found: Option<&Item>,
 ) -> ItemVerdict {
+    let moment = || folded.item.get(ttl?);
     match found {
-        None if expires && folded.expiry == Expiry::Past => ItemVerdict::Gone,
+        None if moment().is_some_and(|moment| may_be_deleted(moment, folded.expiry)) => {
+            ItemVerdict::Gone
+        }
         None => ItemVerdict::Missing,
         Some(found) if is_same(folded, found) => ItemVerdict::Equal,
         Some(found) => ItemVerdict::Different {
