@@ -74,13 +74,14 @@ impl Met {
         }
     }
 
+    /// Whether a statement says that none of them meets all.
+    pub(crate) fn is_never(self) -> bool {
+        self.said == Some(false)
+    }
+
     /// The share of them that meets all.
     pub(crate) fn of_all(self) -> f64 {
-        if self.said == Some(false) {
-            0.0
-        } else {
-            self.unsaid
-        }
+        if self.is_never() { 0.0 } else { self.unsaid }
     }
 }
 

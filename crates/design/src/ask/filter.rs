@@ -24,6 +24,20 @@ impl Filter {
         let test = Test::Exists;
         Self { path, test }
     }
+
+    /// The constant to which it holds a column of the row itself; `None` where it takes other values too.
+    pub(crate) fn own_value(&self) -> Option<Constant> {
+        let constant = match &self.test {
+            Test::Missing => Constant::Null,
+            Test::Compare(Comparator::Equal, Value::Text(text)) => Constant::Text(text.clone()),
+            Test::Compare(Comparator::Equal, Value::Number(number)) => {
+                Constant::Number(number.to_string())
+            }
+            Test::Compare(Comparator::Equal, Value::Boolean(value)) => Constant::Boolean(*value),
+            _ => return None,
+        };
+        self.path.steps.is_empty().then_some(constant)
+    }
 }
 
 /// What a filter asks of its attribute.
@@ -120,6 +134,28 @@ impl Test {
             Self::In { negated, .. } => *negated,
             Self::All(tests) | Self::Any(tests) => tests.iter().any(Self::asks_existence),
         }
+    }
+
+    /// Whether it takes only the values that it names.
+    pub(crate) fn gives_values(&self) -> bool {
+        matches!(
+            self,
+            Self::Compare(Comparator::Equal, _) | Self::In { negated: false, .. }
+        )
+    }
+
+    /// Whether all values that pass it are known to pass another one.
+    pub(crate) fn implies(&self, other: &Self) -> bool {
+        let takes = |value: &Value| other.takes_value(Some(value)) == Some(true);
+        self == other
+            || match self {
+                Self::Compare(Comparator::Equal, value) => takes(value),
+                Self::In {
+                    list,
+                    negated: false,
+                } => list.iter().all(takes),
+                _ => false,
+            }
     }
 
     /// Whether it takes a value that a query says; `None` where that is not clear.

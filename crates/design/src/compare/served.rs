@@ -4,19 +4,22 @@ use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::has_word;
-use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType};
+use dynafold_mapping::model::{AccessPattern, ItemType};
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
-use dynafold_relational::scan::{Scan, ScanColumn};
+use dynafold_relational::scan::Scan;
 use dynafold_sql::{
     Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
 use super::Priced;
-use crate::ask::{Ask, as_said, ask, is_one_row, unknown_column};
+use super::made::MadeOf;
+use crate::ask::{Ask, Asked, Equal, Filter, Test, as_said, ask, is_one_row, unknown_column};
 use crate::counted::without_prefix;
+use crate::facts::Facts;
 use crate::path::Path;
 use crate::seconds::normalized_sql;
 use crate::workload::Statement;
+use crate::writes::Values;
 
 /// Reads a query, also one with parameters as drivers write them: `$1`, `?`.
 fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
@@ -62,52 +65,19 @@ fn in_from<'c>(select: &Select, catalog: &'c Catalog) -> impl Iterator<Item = Op
 /// A column, with its table.
 type Place<'p> = (&'p TableName, &'p str);
 
-/// What the values of items are from.
-#[derive(Default)]
-struct MadeOf<'s> {
-    columns: Vec<Place<'s>>,
-    /// The tables of children.
-    children: Vec<&'s TableName>,
-}
-
-/// A column of a scan's rows, with those that its joins hold equal to it.
-fn equal_columns(scan: &Scan, at: usize) -> Vec<Place<'_>> {
-    let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(at) else {
-        return Vec::new();
-    };
-    let mut equal = vec![(*join, name.as_str())];
-    let mut next = 0;
-    while let Some(&(place, name)) = equal.get(next) {
-        let joins = scan.joins.iter().enumerate();
-        let pairs = joins.flat_map(|(at, join)| join.on.iter().map(move |one| (Some(at), one)));
-        for (at, one) in pairs {
-            let (ours, theirs) = ((one.join, one.ours.as_str()), (at, one.theirs.as_str()));
-            let other = match (place, name) {
-                it if it == ours => theirs,
-                it if it == theirs => ours,
-                _ => continue,
-            };
-            if !equal.contains(&other) {
-                equal.push(other);
-            }
-        }
-        next += 1;
-    }
-    let table = |place: Option<usize>| match place {
-        Some(at) => scan.joins.get(at).map(|join| &join.table),
-        None => scan.from.table(),
-    };
-    let places = equal.into_iter();
-    places
-        .filter_map(|(at, name)| Some((table(at)?, name)))
-        .collect()
-}
-
 /// The table and the column that a path ends at.
 fn place<'p>(root: &'p Table, path: &'p Path) -> Place<'p> {
     let step = path.steps.last();
     let table = step.map_or(&root.name, |step| &step.table);
     (table, path.column.as_str())
+}
+
+/// A path in words: its column, and the way to a parent.
+fn named(root: &Table, path: &Path) -> String {
+    let (table, column) = place(root, path);
+    let way = path.steps.last().map(|step| step.columns.join(", "));
+    let way = way.map_or_else(String::new, |columns| format!(" by {columns}"));
+    format!("{}.{column}{way}", table.name)
 }
 
 /// Whether a path ends at no more than a key that stands in the row itself.
@@ -136,14 +106,43 @@ fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
     places.chain(ask.clauses.compared.iter().cloned()).collect()
 }
 
+/// What a read asks of columns by constants.
+fn constants<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Filter> {
+    ask.conditions().filter_map(|when| when.filter.as_ref())
+}
+
+/// Whether two paths of one table end at the same value.
+fn is_one_value(one: &Path, other: &Path) -> bool {
+    one.clone().shortened() == other.clone().shortened()
+}
+
+/// Whether a read gives a column values by `=` or IN where an access pattern asks for one.
+fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
+    let mut equal = ask.equal.iter();
+    let filters = ask.filters.iter().chain(constants(ask));
+    let mut filters = filters.filter(|filter| filter.test.gives_values());
+    equal.any(|one| is_one_value(&one.path, &own.path) && (own.folds || !one.folds))
+        || filters.any(|filter| is_one_value(&filter.path, &own.path))
+}
+
+/// Whether all rows of a read meet a condition.
+fn meets(ask: &Ask<'_>, own: &Filter) -> bool {
+    constants(ask).any(|one| is_one_value(&one.path, &own.path) && one.test.implies(&own.test))
+}
+
 /// What tells the SQL of an access pattern from a read of the same table: a condition that it does not have, of a column that it does
-/// not select either or after a LIMIT; or one that the read does not have.
-fn other_conditions(own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
+/// not select either or after a LIMIT; or one that the read does not have. `said`: the read, its literals meant.
+fn other_conditions(
+    facts: Facts<'_>,
+    own: &[Ask<'_>],
+    asked: &[Ask<'_>],
+    said: &[Ask<'_>],
+) -> Option<String> {
     let root = &asked.first()?.root.name;
     if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
         return None;
     }
-    let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !is_one_row(ask);
+    let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !facts.asks_for_key(ask);
     let selects = !own.iter().any(is_cut);
     let known = own.iter().flat_map(|ask| columns(ask, selects));
     // `max(column)` asks for a value, as the order does.
@@ -155,19 +154,26 @@ fn other_conditions(own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
         let name = &table.name;
         return Some(sql_lacks(&format!("compare {name}.{column}")));
     }
-    let is_given = |path: &Path, ask: &Ask<'_>| {
-        let short = path.clone().shortened();
-        let mut places = [place(ask.root, path), place(ask.root, &short)].into_iter();
-        places.any(|(table, column)| given.contains(&(table.clone(), column.to_owned())))
+    let said = said.iter().filter(|ask| ask.root.name == *root);
+    let reads: Vec<&Ask<'_>> = asked.iter().chain(said).collect();
+    let is_met = |ask: &Ask<'_>, filter: &Filter| {
+        let path = filter.path.clone().shortened();
+        let (table, column) = place(ask.root, &path);
+        // NULL meets no comparison.
+        filter.test == Test::Exists && given.contains(&(table.clone(), column.to_owned()))
+            || reads.iter().any(|one| meets(one, filter))
     };
     let missing = |ask: &Ask<'_>| {
-        let equal = ask.equal.iter().map(|equal| &equal.path);
-        let when = ask.when.iter().filter_map(|when| when.filter.as_ref());
-        let mut paths = equal.chain(when.map(|filter| &filter.path));
-        let path = paths.find(|path| !is_given(path, ask))?;
-        let (table, column) = place(ask.root, path);
+        let equal = ask.equal.iter();
+        let equal = equal.filter(|equal| matches!(equal.value, Asked::Parameter(_)));
+        let equal = equal.filter(|equal| !reads.iter().any(|one| gives(one, equal)));
+        let filters = constants(ask).filter(|filter| !is_met(ask, filter));
+        let mut paths = equal
+            .map(|equal| &equal.path)
+            .chain(filters.map(|filter| &filter.path));
+        let (table, column) = place(ask.root, paths.next()?);
         Some(format!(
-            "the SQL of its access pattern asks for {}.{column}, which it does not compare",
+            "the SQL of its access pattern has a condition on {}.{column} that it does not have",
             table.name
         ))
     };
@@ -197,29 +203,44 @@ fn parents<'a>(asks: &'a [Ask<'_>]) -> impl Iterator<Item = &'a TableName> {
 }
 
 impl<'d> Priced<'d> {
-    /// What an item type's own values are from, as far as the table, or an index, holds them: others may share its scan.
-    fn made_of<'s>(&self, item: &ItemType, scan: &'s Scan, index: Option<&Index>) -> MadeOf<'s> {
-        let mut made = MadeOf::default();
+    /// What an item type's own values are from, as far as the table, or an index, holds them.
+    fn made_of(&self, item: &'d ItemType, scan: &'d Scan, index: Option<&Index>) -> MadeOf<'d> {
         let is_whole = index.is_none_or(|index| index.projection == Projection::All);
-        let attributes = item.attributes.iter();
-        let attributes = attributes.filter(|(name, _)| self.holds(index, name));
-        let mut places: Vec<usize> = Vec::new();
-        for (_, node) in attributes {
-            places.extend(node.places().into_iter().map(|place| place.column));
-            node.visit(&mut |node| {
-                if let AttributeNode::Embed(embed) = node
-                    && let Some(ScanColumn::Embed(embed)) = scan.columns.get(embed.column)
-                {
-                    made.children.extend(embed.rows.tables());
-                }
-            });
-        }
-        let spreads = item.spreads.iter().filter(|_| is_whole);
-        let arrays = item.explodes.iter().map(|explode| &explode.array);
-        places.extend(spreads.chain(arrays).map(|place| place.column));
-        let columns = places.into_iter().flat_map(|at| equal_columns(scan, at));
-        made.columns = columns.collect();
-        made
+        let made = MadeOf::of(item, scan, is_whole, &|name| self.holds(index, name));
+        let Some(condition) = self.model.condition(item) else {
+            return made;
+        };
+        let table = self.table_of(&scan.from);
+        let fixed = table.into_iter().flat_map(|table| {
+            let conditions = self.facts.conditions(condition, scan, table);
+            let filters = conditions.into_iter().filter_map(|when| when.filter);
+            filters.filter_map(move |filter| {
+                filter.own_value()?;
+                Some(table.column(&filter.path.column)?.name.as_str())
+            })
+        });
+        made.decided_by(condition, fixed)
+    }
+
+    /// Whether the items of an access pattern, or its index, leave out all rows that a read asks for by constants.
+    fn leaves_out(&self, pattern: &AccessPattern, ask: &Ask<'_>) -> bool {
+        let index = self.index(pattern.index.as_deref());
+        let values = constants(ask).filter_map(|filter| {
+            let value = filter.own_value()?;
+            Some((filter.path.column.clone(), value))
+        });
+        let values: Values = values.collect();
+        let items = self.answered(pattern);
+        let items = items.filter_map(|item| Some((item, self.scan(item)?)));
+        let mut items = items
+            .filter(|(_, scan)| scan.from.table() == Some(&ask.root.name))
+            .peekable();
+        let is_out = |(item, scan): (&ItemType, &Scan)| {
+            let mut entries = self.entries(item, scan, &values).into_iter();
+            let entry = entries.find(|(found, _)| index.is_some_and(|own| own.name == found.name));
+            self.met(item, &values).is_never() || entry.is_some_and(|(_, met)| met.is_never())
+        };
+        items.peek().is_some() && items.all(is_out)
     }
 
     /// A column that a read needs and the items of an access pattern do not hold, or its index does not; `None` where one way to read
@@ -234,33 +255,19 @@ impl<'d> Priced<'d> {
         let index = self.index(pattern.index.as_deref());
         let index = index.filter(|_| !pattern.fetch);
         let items = self.answered(pattern);
-        let items = items.map(|item| Some((item, self.scan(item)?)));
-        let items: Vec<(&ItemType, &Scan)> = items.collect::<Option<_>>()?;
-        let is_query = |scan: &Scan| {
-            let mut embeds = scan.embeds();
-            scan.from.sql().is_some() || embeds.any(|(_, embed)| embed.rows.from.sql().is_some())
-        };
-        if items.iter().any(|(_, scan)| is_query(scan)) {
+        let made = items.map(|item| Some(self.made_of(item, self.scan(item)?, index)));
+        let made: Vec<MadeOf<'_>> = made.collect::<Option<_>>()?;
+        if made.iter().any(MadeOf::has_query) {
             return None;
         }
-        let made = items.iter();
-        let made = made.map(|(item, scan)| self.made_of(item, scan, index));
-        let made: Vec<MadeOf<'_>> = made.collect();
-        let is_held = |root: &Table, path: &Path| {
-            let short = path.clone().shortened();
-            let mut places = [place(root, path), place(root, &short)].into_iter();
-            places.any(|at| {
-                let mut made = made.iter();
-                made.any(|one| one.columns.contains(&at) || one.children.contains(&at.0))
+        let is_held = |root: &Table, path: &Path, is_whole: bool| {
+            let mut made = made.iter();
+            made.any(|one| {
+                one.has(root, path, is_whole) || one.is_parent_with(root, path, is_whole)
             })
         };
-        let decides = |path: &Path| {
-            let mut sql = items.iter().flat_map(|(_, scan)| scan.foreign_sql());
-            sql.any(|sql| has_word(sql, &path.column))
-        };
-        // A read has its key among its outputs in any case.
-        let is_selected = |root: &Table, path: &Path| {
-            let is_key = path.steps.is_empty() && root.row_key().contains(&path.column);
+        let decides = |path: &Path| made.iter().any(|one| one.decides(&path.column));
+        let is_selected = |path: &Path| {
             let has = |output: &SelectOutput| match output {
                 SelectOutput::One { value, .. } => {
                     let columns = value.columns();
@@ -268,31 +275,39 @@ impl<'d> Priced<'d> {
                 }
                 SelectOutput::All | SelectOutput::AllOf(_) => true,
             };
-            !is_key || select.is_none_or(|select| select.outputs.iter().any(has))
+            select.is_none_or(|select| select.outputs.iter().any(has))
         };
         let lacked = |ask: &Ask<'_>| {
-            let name = |root: &Table, path: &Path| {
-                let (table, column) = place(root, path);
-                format!("{}.{column}", table.name)
+            // What is compared in lower case may be held so.
+            let is_whole = |path: &Path| {
+                let equal = ask.equal.iter().map(|equal| (&equal.path, equal.folds));
+                let range = ask.range.iter().map(|range| (&range.path, range.folds));
+                let mut folded = equal.chain(range);
+                !folded.any(|(known, folds)| folds && known == path)
             };
             for (root, outputs) in ask.types() {
-                let mut paths = outputs.iter().map(|(path, _)| path);
-                let path = paths.find(|path| is_selected(root, path) && !is_held(root, path));
-                if let Some(path) = path {
-                    return Some(name(root, path));
+                let lacks = |path: &&Path| {
+                    // A read has its key among its outputs in any case.
+                    let is_key = path.steps.is_empty() && root.row_key().contains(&path.column);
+                    let selected = is_selected(path);
+                    (!is_key || selected) && !is_held(root, path, selected || is_whole(path))
+                };
+                if let Some(path) = outputs.iter().map(|(path, _)| path).find(lacks) {
+                    return Some(named(root, path));
                 }
             }
+            let lacks = |path: &Path| !is_held(ask.root, path, is_whole(path));
             let order = ask.order.iter().filter(|_| !is_one_row(ask));
             let mut order = order.map(|(path, _)| path);
-            if let Some(path) = order.find(|path| !is_held(ask.root, path)) {
-                return Some(name(ask.root, path));
+            if let Some(path) = order.find(|path| lacks(path)) {
+                return Some(named(ask.root, path));
             }
             let own = ask.clauses.compared.iter();
             let own = own.filter(|(table, _)| *table == ask.root.name);
             let own = own.map(|(_, column)| Path::own(column));
             let mut compared = conditions(ask).cloned().chain(own);
-            let path = compared.find(|path| !is_held(ask.root, path) && !decides(path))?;
-            Some(name(ask.root, &path))
+            let path = compared.find(|path| lacks(path) && !decides(path))?;
+            Some(named(ask.root, &path))
         };
         let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
         let column = lacked?.into_iter().next()?;
@@ -311,9 +326,7 @@ impl<'d> Priced<'d> {
             let sql = scan.foreign_sql();
             let own: Vec<&TableName> = if sql.is_empty() {
                 let made = self.made_of(item, scan, None);
-                let tables = made.columns.iter().map(|(table, _)| *table);
-                let tables = tables.chain(made.children);
-                scan.from.table().into_iter().chain(tables).collect()
+                scan.from.table().into_iter().chain(made.tables()).collect()
             } else {
                 // A condition may use any join.
                 scan.tables()
@@ -416,15 +429,20 @@ impl<'d> Priced<'d> {
                 ask.clauses.compared.clear();
             }
         }
+        let said = as_said(&statement.sql, catalog, observed).unwrap_or_default();
         let lacked = match own {
             None => self.table_lacked(pattern, &asked),
             Some(_) if is_same => None,
             Some(own) => {
                 let own = as_said(own, catalog, observed);
-                own.ok().and_then(|own| lacked_by_sql(&own, &asked))
+                own.ok()
+                    .and_then(|own| lacked_by_sql(self.facts, &own, &asked, &said))
             }
         };
-        lacked.or_else(|| self.not_held(pattern, &asked, select))
+        let is_left_out = !said.is_empty() && said.iter().all(|ask| self.leaves_out(pattern, ask));
+        lacked
+            .or_else(|| is_left_out.then(|| LEFT_OUT.to_owned()))
+            .or_else(|| self.not_held(pattern, &asked, select))
     }
 
     /// That an access pattern without SQL has no items of a table that a read needs.
@@ -438,6 +456,10 @@ impl<'d> Priced<'d> {
     }
 }
 
+/// Why an access pattern serves no read of rows that are no items of it.
+const LEFT_OUT: &str =
+    "the `where` of its items, or the condition of its index, leaves out the rows that it asks for";
+
 fn sql_lacks(what: &str) -> String {
     format!("the SQL of its access pattern does not {what}")
 }
@@ -446,8 +468,13 @@ fn without_sql(table: &TableName) -> String {
     format!("its access pattern has no SQL that reads {}", table.name)
 }
 
-/// What the SQL of an access pattern, `own`, lacks for a read.
-fn lacked_by_sql(own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
+/// What the SQL of an access pattern, `own`, lacks for a read; `said`: the read, its literals meant.
+fn lacked_by_sql(
+    facts: Facts<'_>,
+    own: &[Ask<'_>],
+    asked: &[Ask<'_>],
+    said: &[Ask<'_>],
+) -> Option<String> {
     let has = |table: &Table| {
         let mut types = own.iter().flat_map(Ask::types);
         types.any(|(known, _)| known.name == table.name)
@@ -456,7 +483,7 @@ fn lacked_by_sql(own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
     if let Some(child) = children.find(|child| !has(child.table)) {
         return Some(sql_lacks(&format!("read {}", child.table.name.name)));
     }
-    let others = other_conditions(own, asked);
+    let others = other_conditions(facts, own, asked, said);
     let is_list = |ask: &Ask<'_>| !ask.children.is_empty() || ask.computes;
     if others.is_some() || own.iter().chain(asked).any(is_list) {
         return others;

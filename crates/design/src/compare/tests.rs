@@ -887,7 +887,7 @@ access_patterns:
     let open = mapping.replace("id = :z", "id = :z AND status <> 'shut'");
     assert_eq!(
         why_not(&open, plain),
-        "the SQL of its access pattern asks for zones.status, which it does not compare"
+        "the SQL of its access pattern has a condition on zones.status that it does not have"
     );
     for (read, reason) in [
         (
@@ -917,7 +917,7 @@ access_patterns:
         ),
         (
             "zone (1/s)\nSELECT id FROM zones WHERE name = :n",
-            "the SQL of its access pattern asks for zones.id, which it does not compare",
+            "the SQL of its access pattern has a condition on zones.id that it does not have",
         ),
         (
             "zone (1/s)\nSELECT id, colour FROM zones WHERE id = :z",
@@ -1148,6 +1148,136 @@ access_patterns:
     let read = "id, before_id FROM parcels WHERE id = :i";
     let reason = "its items do not hold parcels.before_id";
     assert_eq!(why(&few, read), reason);
+}
+
+/// Why an access pattern `one` with these items and fields serves no read of that name; nothing if it does.
+fn why_not(tables: &str, items: &str, pattern: &str, read: &str) -> String {
+    let mapping = format!(
+        "items:\n{items}\naccess_patterns:\n  one: {{ key: {{ PK: \"I#{{i}}\" }}, {pattern} }}\n"
+    );
+    let found = priced(tables, &mapping, &format!("-- one (1/s)\nSELECT {read};"));
+    found.reads[0].why_not.clone().unwrap_or_default()
+}
+
+#[test]
+fn a_parent_is_held_by_the_way_that_leads_to_it() {
+    let tables = "payers 10: id, name text
+        orders 100: id, payer_id @payers distinct=10, billed_id @payers distinct=10";
+    let item = "  ORDER: { from: orders, key: { PK: \"I#{id}\", SK: A }, join: { p: billed_id }, attributes: { payer: \"{p.name}\" } }";
+    let why = |way: &str| {
+        let read =
+            format!("o.id, p.name FROM orders o JOIN payers p ON p.id = o.{way} WHERE o.id = :i");
+        why_not(tables, item, "items: [ORDER]", &read)
+    };
+    assert_eq!(why("billed_id"), "");
+    assert_eq!(
+        why("payer_id"),
+        "its items do not hold payers.name by payer_id"
+    );
+}
+
+#[test]
+fn an_embed_holds_the_columns_that_it_has() {
+    let item = "  PARCEL: { from: parcels, key: { PK: \"I#{id}\", SK: A }, attributes: { labels: { $embed: labels, $each: \"{id}\" } } }";
+    let why = |column: &str| {
+        let read = format!(
+            "p.id, l.{column} AS label FROM parcels p LEFT JOIN labels l ON l.parcel_id = p.id WHERE p.id = :i"
+        );
+        why_not(COPIED, item, "items: [PARCEL]", &read)
+    };
+    assert_eq!(why("id"), "");
+    assert_eq!(why("is_lost"), "its items do not hold labels.is_lost");
+}
+
+#[test]
+fn a_where_decides_about_the_items_of_its_own_type() {
+    let why = |own: &str, other: &str, read: &str| {
+        let items = format!(
+            "  PARCEL: {{ from: parcels, key: {{ PK: \"I#{{id}}\", SK: A }}, columns: [zone_id]{own} }}
+  OTHER: {{ from: parcels, key: {{ PK: \"O#{{id}}\", SK: A }}{other} }}"
+        );
+        let read = format!("{read} FROM parcels WHERE id = :i AND state = 'in'");
+        why_not(COPIED, &items, "items: [PARCEL]", &read)
+    };
+    let (is_in, is_out) = (", where: \"state = 'in'\"", ", where: \"state = 'out'\"");
+    let state = "its items do not hold parcels.state";
+    assert_eq!(why("", is_in, "id"), state);
+    assert_eq!(why(is_in, "", "id"), "");
+    // All of them have one value.
+    assert_eq!(why(is_in, "", "id, state"), "");
+    let others = ", where: \"state <> 'out'\"";
+    assert_eq!(why(others, "", "id, state"), state);
+    assert_eq!(
+        why(is_out, is_in, "id"),
+        "the `where` of its items, or the condition of its index, leaves out the rows that it asks for"
+    );
+}
+
+#[test]
+fn a_filter_that_loses_something_holds_no_whole_value() {
+    let why = |value: &str, read: &str| {
+        let item = format!(
+            "  PARCEL: {{ from: parcels, key: {{ PK: \"I#{{id}}\", SK: A }}, columns: [zone_id], attributes: {{ made: \"S#{{{value}}}\" }} }}"
+        );
+        let read = format!("{read} FROM parcels WHERE id = :i");
+        why_not(COPIED, &item, "items: [PARCEL]", &read)
+    };
+    let state = "its items do not hold parcels.state";
+    assert_eq!(why("state", "id, state"), "");
+    assert_eq!(why("state | lower", "id, state"), state);
+    assert_eq!(why("state | truncate(2)", "id, state"), state);
+    assert_eq!(why("before_id | pad(9)", "id, before_id"), "");
+}
+
+#[test]
+fn a_read_has_the_conditions_of_the_sql_that_serves_it() {
+    let why = |own: &str, read: &str| {
+        let item = "  ZONE: { from: zones, key: { PK: \"I#{id}\", SK: A } }";
+        let own =
+            format!("items: [ZONE], sql: \"SELECT id, region_id, status FROM zones WHERE {own}\"");
+        why_not(COPIED, item, &own, &format!("id FROM zones WHERE {read}"))
+    };
+    let status =
+        "the SQL of its access pattern has a condition on zones.status that it does not have";
+    let open = "id = :i AND status = 'open'";
+    let not_shut = "id = :i AND status <> 'shut'";
+    for (own, read, reason) in [
+        (open, open, ""),
+        (open, "id = :i AND status = 'shut'", status),
+        (open, "id = :i AND status IN ('open', 'shut')", status),
+        (open, "id = :i AND status = :s", status),
+        (not_shut, not_shut, ""),
+        (not_shut, open, ""),
+        (not_shut, "id = :i AND status = 'shut'", status),
+        // One value does not serve a range.
+        (
+            "id = :i",
+            "region_id = :r AND id >= :i",
+            "the SQL of its access pattern has a condition on zones.id that it does not have",
+        ),
+        ("id = :i", "id IN (:a, :b)", ""),
+    ] {
+        assert_eq!(why(own, read), reason, "{own}: {read}");
+    }
+}
+
+#[test]
+fn a_limit_cuts_no_rows_of_a_unique_key() {
+    let why = |column: &str| {
+        let tables = "orgs 100: id, slug unique, kind, state text";
+        let item =
+            format!("  ORG: {{ from: orgs, key: {{ PK: \"I#{{{column}}}\", SK: \"A#{{id}}\" }} }}");
+        let own = format!(
+            "items: [ORG], sql: \"SELECT id, state FROM orgs WHERE {column} = :i LIMIT 1\""
+        );
+        let read = format!("id FROM orgs WHERE {column} = :i AND state = 'open'");
+        why_not(tables, &item, &own, &read)
+    };
+    assert_eq!(why("slug"), "");
+    assert_eq!(
+        why("kind"),
+        "the SQL of its access pattern does not compare orgs.state"
+    );
 }
 
 #[test]
