@@ -402,11 +402,13 @@ const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (M
 const BEGIN: &str = "pass the prefix as one parameter";
 const BEGINNING: &str = "query by the prefix, and check the rest of the pattern in the application";
 pub(crate) const COUNTER: &str = "keep the aggregate in a counter item or an attribute that each write updates, or export the table and query it with Athena";
-/// Rows of a page where the query leaves their number to a parameter.
-const PAGE: u64 = 20;
+/// Rows of a page, or values of an array, where the query leaves their number to a parameter.
+pub(crate) const PAGE: u64 = 20;
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "send one Query for each part, and combine the answers in the application";
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
+const ONE_SELECT: &str =
+    "write it as one SELECT: a join over the tables' keys, with its conditions joined by AND";
 const INNER: &str =
     "ask for the rows of the subquery, for EXISTS for one: `SELECT … WHERE … LIMIT 1`";
 const MATERIALIZE: &str =
@@ -415,6 +417,8 @@ const OF_PARAMETERS: &str = "no attribute can hold a value that depends on param
 const PATH: &str = "if the depth is limited, store each row's path from the root (`1#7#42`), and query it with begins_with";
 const CLOCK: &str =
     "pass the value as a parameter, or store it as an attribute when the item is written";
+/// What is said of a value that the query computes of columns.
+const COMPUTED: &str = "the answer contains the input columns; the application computes the result";
 const JOIN: &str =
     "write it into the ON of an inner join of the two, or compare them in the application";
 
@@ -532,7 +536,7 @@ fn with_reading<'c, T>(
 /// The one SELECT of a query, where nothing else is in it.
 fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserved> {
     let upper = sql.to_uppercase();
-    if upper.contains("RECURSIVE") {
+    if !query.with.is_empty() && has_word(&upper, "RECURSIVE") {
         return unserved("walks a hierarchy of any depth", PATH);
     }
     if upper.contains("NULLS FIRST") || upper.contains("NULLS LAST") {
@@ -548,7 +552,7 @@ fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserv
         );
     }
     if !query.with.is_empty() {
-        return unserved("has a WITH", REWRITE);
+        return unserved("has a WITH query, which is not read", ONE_SELECT);
     }
     let Some(select) = query.select() else {
         return unserved("is not one SELECT", REWRITE);
@@ -686,7 +690,13 @@ impl<'c, 'q> Reading<'c, 'q> {
                             format!("reads `{}`, which the schema does not have", name.text),
                             "use a table of the schema",
                         ),
-                        _ => unserved("reads a query or a function in FROM", REWRITE),
+                        Some(RelationSource::Query) => {
+                            unserved("has a query in FROM, which is not read", ONE_SELECT)
+                        }
+                        _ => unserved(
+                            "has something in FROM that is no table, such as a function",
+                            REWRITE,
+                        ),
                     };
                 }
             }
@@ -1136,13 +1146,36 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
         }
         if found.is_empty() {
-            let no_tree = Unserved {
-                why: "has a join that is not from a child to its parent, or reads two lists of children without the parent's key".to_owned(),
-                instead: if self.figures().is_some() { COUNTER } else { SEVERAL },
-            };
-            return Err(failed.unwrap_or(no_tree));
+            return Err(failed.unwrap_or_else(|| self.no_tree(&ways)));
         }
         Ok(found)
+    }
+
+    /// Why a query reads neither rows with their parents nor an item collection. `ways`: those of each relation, also to parents that may be
+    /// without it.
+    fn no_tree(&self, ways: &[Ways]) -> Unserved {
+        let is_with_children = ways.iter().any(|ways| ways.len() == self.tables.len());
+        let (why, instead) = match self.figures() {
+            _ if self.tables.len() == 1 => {
+                let why = "gathers the rows of one table into lists";
+                let instead = "select the rows, and build the lists in the application";
+                (why.to_owned(), instead)
+            }
+            Some(figures) if is_with_children => {
+                let why = format!("{figures} over rows together with their children");
+                (why, COUNTER)
+            }
+            None if is_with_children => {
+                let why = "reads rows together with their children: an item collection answers that for one row by its key alone, with children of other tables that have keys";
+                (why.to_owned(), SEVERAL)
+            }
+            figures => {
+                let why = "has a join that is not from a child to its parent, or reads two lists of children and not by the parent's key alone";
+                let instead = figures.map_or(SEVERAL, |_| COUNTER);
+                (why.to_owned(), instead)
+            }
+        };
+        Unserved { why, instead }
     }
 
     /// Whether it gathers rows into lists, as a collection does.
@@ -1233,7 +1266,11 @@ impl<'c, 'q> Reading<'c, 'q> {
         let mut notes: Vec<Note> = Vec::new();
         let mut requests: u64 = 1;
         for list in &self.prepared.lists {
-            requests = requests.saturating_mul(whole(list.values.len()).max(1));
+            let values = match list.values.len() {
+                0 => PAGE,
+                values => whole(values),
+            };
+            requests = requests.saturating_mul(values);
             notes.push(note_of_list(list).into());
         }
         for (parameter, said) in &self.prepared.computed {
@@ -1505,10 +1542,9 @@ impl<'c, 'q> Reading<'c, 'q> {
                             .map_or(own, |name| name.text.clone());
                         found.push((at, name, is_computed));
                     }
-                    if value.columns().is_empty()
-                        && !matches!(value.value, OperandValue::Constant(_))
-                        && self.figures().is_none()
-                    {
+                    let is_value = matches!(value.value, OperandValue::Constant(_))
+                        || selected_parameter(value).is_some();
+                    if value.columns().is_empty() && !is_value && self.figures().is_none() {
                         return unserved(
                             "selects a value that does not come from a column",
                             REWRITE,
@@ -1522,20 +1558,21 @@ impl<'c, 'q> Reading<'c, 'q> {
 }
 
 impl Reading<'_, '_> {
-    /// What the query selects that no column gives, by its name or its text.
+    /// The constants and parameters that the query selects, by their names or their text.
     fn constant_outputs(&self) -> impl Iterator<Item = String> {
         let outputs = self.select.outputs.iter();
         outputs.filter_map(|output| match output {
             SelectOutput::One { name, value } => {
-                let OperandValue::Constant(constant) = &value.value else {
-                    return None;
-                };
-                let text = match constant {
-                    Constant::Text(text) => format!("'{text}'"),
-                    Constant::Number(number) => number.clone(),
-                    Constant::Null => "NULL".to_owned(),
-                    Constant::Boolean(value) => value.to_string().to_uppercase(),
-                    Constant::Other => "a constant".to_owned(),
+                let text = match &value.value {
+                    OperandValue::Parameter(_) => format!(":{}", selected_parameter(value)?),
+                    OperandValue::Constant(constant) => match constant {
+                        Constant::Text(text) => format!("'{text}'"),
+                        Constant::Number(number) => number.clone(),
+                        Constant::Null => "NULL".to_owned(),
+                        Constant::Boolean(value) => value.to_string().to_uppercase(),
+                        Constant::Other => "a constant".to_owned(),
+                    },
+                    OperandValue::Column(_) | OperandValue::Expression(_) => return None,
                 };
                 let name = name.as_ref().map(|name| &name.text);
                 Some(name.map_or_else(|| text.clone(), |name| format!("`{name}` ({text})")))
@@ -1545,11 +1582,26 @@ impl Reading<'_, '_> {
     }
 }
 
+/// The parameter that a query selects, as it is or in a cast.
+fn selected_parameter(value: &Operand) -> Option<&str> {
+    let is_cast = |one: &Wrapping| matches!(one, Wrapping::Cast(_));
+    match &value.value {
+        OperandValue::Parameter(name) if value.around.iter().all(is_cast) => Some(name),
+        _ => None,
+    }
+}
+
 /// Values of a list that a note names at most.
 const NAMED: usize = 10;
 
 /// That one request is asked for each value of a list.
 fn note_of_list(list: &ValueList) -> String {
+    let parameter = &list.parameter;
+    if list.values.is_empty() {
+        return format!(
+            "one request for each value of the array, passed as `{parameter}`; the estimate assumes {PAGE} values"
+        );
+    }
     let more = list.values.len().saturating_sub(NAMED);
     let named = list.values.iter().take(NAMED);
     let named = joined(named.map(|value| format!("`{value}`")), ", ");
@@ -1558,7 +1610,6 @@ fn note_of_list(list: &ValueList) -> String {
     } else {
         String::new()
     };
-    let parameter = &list.parameter;
     format!("one request for each of {named}{more}, passed as `{parameter}`")
 }
 
@@ -1667,5 +1718,113 @@ mod tests {
             why.contains("outside their joins: `u.email = o.id`"),
             "{why}"
         );
+    }
+
+    /// The asks of a query over the shop, or why it is not served.
+    fn asks_of(sql: &str) -> Result<Vec<(usize, Vec<String>, Vec<String>)>, String> {
+        let shop = shop();
+        let asks = ask(sql, &shop, &Observed::default()).map_err(|unserved| unserved.why)?;
+        let told = asks.iter().map(|ask| {
+            let outputs = ask.outputs.iter().map(|(path, _)| path.column.clone());
+            let outputs: Vec<String> = outputs.collect();
+            let notes: Vec<String> = ask.notes.iter().map(ToString::to_string).collect();
+            (ask.children.len(), outputs, notes)
+        });
+        Ok(told.collect())
+    }
+
+    #[test]
+    fn an_array_is_asked_by_a_request_for_each_of_its_values() {
+        let shop = shop();
+        let sql = "SELECT id FROM orders WHERE user_id = ANY($1)";
+        let asks = ask(sql, &shop, &Observed::default()).unwrap();
+        assert_eq!((asks.len(), asks[0].requests), (1, PAGE));
+        assert_eq!(asks[0].equal[0].path, Path::own("user_id"));
+        assert!(asks[0].sql.ends_with("WHERE user_id = :user_id"));
+        let sql = "SELECT id FROM orders WHERE user_id = ANY('{1,2,3}')";
+        let asks = ask(sql, &shop, &Observed::default()).unwrap();
+        assert_eq!(asks[0].requests, 3);
+    }
+
+    #[test]
+    fn what_is_computed_of_columns_is_selected_as_these_columns() {
+        for value in [
+            "coalesce(user_id, id)",
+            "user_id || ' ' || id",
+            "user_id * id",
+            "CASE WHEN user_id > 5 THEN id END",
+            "upper(user_id::text)",
+            ":said::text AS said, user_id + 1",
+        ] {
+            let sql = format!("SELECT {value} FROM orders WHERE id = :id");
+            let told = asks_of(&sql).unwrap_or_else(|why| panic!("{value}: {why}"));
+            let (_, outputs, notes) = &told[0];
+            for column in ["id", "user_id"] {
+                assert!(outputs.iter().any(|one| one == column), "{value}");
+            }
+            assert!(notes.iter().any(|one| one == COMPUTED), "{value}");
+        }
+        let joined = "SELECT upper(u.email), o.id FROM users u JOIN orders o ON o.user_id = u.id WHERE u.id = :u";
+        for (children, _, notes) in asks_of(joined).unwrap() {
+            let has_note = notes.iter().any(|one| one == COMPUTED);
+            assert!(has_note, "{children} children");
+        }
+        let compared = "SELECT id FROM orders WHERE id = :id AND coalesce(user_id, 0) = 0";
+        let why = asks_of(compared).unwrap_err();
+        assert!(why.ends_with("which is computed"), "{why}");
+    }
+
+    #[test]
+    fn a_parent_of_which_the_key_is_selected_has_a_row_without_children_behind_an_outer_join() {
+        let sql = |join: &str, key: &str| {
+            format!(
+                "SELECT u.id, o.placed_at FROM users u {join} orders o ON o.user_id = u.id WHERE {key} = :u"
+            )
+        };
+        let includes = "the answer includes the users even without orders";
+        for (join, key, children, is_noted) in [
+            ("LEFT JOIN", "u.id", 1, false),
+            ("LEFT JOIN", "o.user_id", 1, true),
+            ("JOIN", "u.id", 0, false),
+        ] {
+            let told = asks_of(&sql(join, key)).unwrap();
+            let (found, _, notes) = &told[0];
+            let has_note = notes.iter().any(|one| one == includes);
+            assert_eq!((*found, has_note), (children, is_noted), "{join} {key}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_called_what_it_is() {
+        let joined = "FROM users u LEFT JOIN orders o ON o.user_id = u.id";
+        for (sql, reason) in [
+            (
+                "WITH o AS (SELECT * FROM orders) SELECT id FROM o WHERE id = :i",
+                "has a WITH query",
+            ),
+            (
+                "SELECT q.id FROM (SELECT id FROM orders) q WHERE q.id = :i",
+                "has a query in FROM",
+            ),
+            (
+                "SELECT g FROM generate_series(1, 3) g",
+                "no table, such as a function",
+            ),
+            (
+                "SELECT array_agg(id) FROM orders WHERE user_id = :u",
+                "gathers the rows of one table into lists",
+            ),
+            (
+                &*format!("SELECT u.email, o.id {joined} WHERE u.id = :u AND o.placed_at > :at"),
+                "one row by its key alone",
+            ),
+            (
+                &*format!("SELECT u.id, count(o.id) {joined} GROUP BY u.id"),
+                "computes count() over rows together with their children",
+            ),
+        ] {
+            let why = asks_of(sql).unwrap_err();
+            assert!(why.contains(reason), "{sql}: {why}");
+        }
     }
 }

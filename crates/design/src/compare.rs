@@ -28,12 +28,12 @@ use crate::add_references;
 use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
 use crate::facts::{Facts, Met, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
-use crate::{SHORT, is_simple, rows_written, said_values, written_table};
+use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_table};
 use held::{Held, Rows, Way};
 use served::not_read;
 
@@ -255,6 +255,7 @@ impl<'w> Written<'w> {
     ) -> Result<Self, String> {
         let table =
             written_table(&write, catalog).map_err(|refused| format!("it {}", refused.why))?;
+        let write = without_rowid(write, table, catalog.dbms);
         Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),
@@ -1175,17 +1176,10 @@ impl<'d> Priced<'d> {
 
     /// In how many rows a value is not NULL whose own table has these values.
     fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> Met {
-        let own = column_name(scan, value).filter(|_| is_own(value, scan));
-        match own.and_then(|name| values.get(name)) {
-            Some(Constant::Null) => Met::said(false),
-            Some(_) => Met::ALL,
-            None => {
-                let column = self.column(value, scan);
-                column.map_or(Met::ALL, |(table, column)| {
-                    Met::present(self.facts.present(table, column))
-                })
-            }
-        }
+        let path = path(value, scan).zip(self.table_of(&scan.from));
+        path.map_or(Met::ALL, |(path, table)| {
+            self.facts.given(&path, table, values)
+        })
     }
 
     /// Whether one of the columns that an attribute is made of is such.
@@ -1287,6 +1281,26 @@ fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
 fn is_own(value: &Placeholder, scan: &Scan) -> bool {
     let column = scan.columns.get(value.place.column);
     matches!(column, Some(ScanColumn::Column { join: None, .. }))
+}
+
+/// The column that a value has, as the rows of its scan lead to it.
+fn path(value: &Placeholder, scan: &Scan) -> Option<Path> {
+    let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(value.place.column) else {
+        return None;
+    };
+    let (mut steps, mut next) = (Vec::new(), *join);
+    while let Some(join) = next.and_then(|at| scan.joins.get(at)) {
+        let pairs = || join.on.iter();
+        steps.push(Step {
+            columns: pairs().map(|one| one.ours.clone()).collect(),
+            table: join.table.clone(),
+            referenced: pairs().map(|one| one.theirs.clone()).collect(),
+        });
+        next = join.on.first()?.join;
+    }
+    steps.reverse();
+    let column = name.clone();
+    Some(Path { steps, column })
 }
 
 /// The column of a scan that a value has.

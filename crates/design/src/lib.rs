@@ -48,10 +48,11 @@ use dynafold_relational::catalog::{
 };
 use dynafold_relational::scan::{Join, ScanColumn};
 use dynafold_sql::{
-    Constant, WriteKind, WriteStatement, identifier, table, table_reference, write_statement,
+    Constant, WriteKind, WriteStatement, identifier, table, table_reference, unread_write,
+    write_statement,
 };
 
-use ask::{Ask, Unserved, ask};
+use ask::{Ask, PAGE, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
 use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
 pub use compare::{NotPriced, PricedMapping, PricedRead, PricedRequest, price};
@@ -929,6 +930,7 @@ fn understood<'w, 'c>(
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             match written_table(&write, catalog) {
                 Ok(table) => {
+                    let write = without_rowid(write, table, catalog.dbms);
                     let rate = statement.rate.unwrap_or(1.0) * rows_written(&write, table);
                     let named = |column: &String| {
                         let mut columns = table.columns.iter();
@@ -958,6 +960,12 @@ fn understood<'w, 'c>(
                 }
                 Err(why) => unserved.push((statement, why)),
             }
+            continue;
+        }
+        if let Some(why) = unread_write(&statement.sql, catalog.dbms) {
+            let why = why.to_owned();
+            let instead = "write an INSERT, UPDATE or DELETE for each table that it changes";
+            unserved.push((statement, Unserved { why, instead }));
             continue;
         }
         let kept = figures.asks(statement, catalog, observed);
@@ -993,6 +1001,7 @@ fn written_table<'c>(write: &WriteStatement, catalog: &'c Catalog) -> Result<&'c
     let is_declared = |name: &String| {
         let mut columns = table.columns.iter();
         columns.any(|column| column.name.eq_ignore_ascii_case(name))
+            || is_rowid(name, table, catalog.dbms)
     };
     let mut set = write.columns.iter().chain(write.inserted.iter().flatten());
     match set.find(|name| !is_declared(name)) {
@@ -1005,7 +1014,43 @@ fn written_table<'c>(write: &WriteStatement, catalog: &'c Catalog) -> Result<&'c
     }
 }
 
-/// The rows that a statement writes, as far as it says: those that an INSERT has, or as many keys as its `IN` lists have.
+/// Whether a name is that of SQLite's rowid, which each row has though no column of its table is declared so.
+fn is_rowid(name: &str, table: &Table, dbms: Dbms) -> bool {
+    let names = ["rowid", "_rowid_", "oid"];
+    let mut columns = table.columns.iter();
+    dbms == Dbms::Sqlite
+        && names.iter().any(|one| name.eq_ignore_ascii_case(one))
+        && !columns.any(|column| column.name.eq_ignore_ascii_case(name))
+}
+
+/// The same statement with the column in the place of SQLite's rowid that is the rowid by another name: INTEGER PRIMARY KEY.
+fn without_rowid(mut write: WriteStatement, table: &Table, dbms: Dbms) -> WriteStatement {
+    let [key] = table.primary_key.as_slice() else {
+        return write;
+    };
+    let is_alias = |column: &Column| column.declared.eq_ignore_ascii_case("integer");
+    if table.column(key).is_some_and(is_alias) {
+        let lists = [
+            &mut write.columns,
+            &mut write.from_itself,
+            &mut write.found_by,
+            &mut write.below,
+        ];
+        let names = lists.into_iter().flatten();
+        let names = names.chain(write.inserted.iter_mut().flatten());
+        let names = names.chain(write.listed.iter_mut().map(|(name, _)| name));
+        let said = write.values.iter_mut().chain(&mut write.found_values);
+        for name in names.chain(said.map(|(name, _)| name)) {
+            if is_rowid(name, table, dbms) {
+                name.clone_from(key);
+            }
+        }
+    }
+    write
+}
+
+/// The rows that a statement writes, as far as it says: those that an INSERT has, or as many keys as its `IN` lists have. Of an array whose
+/// length nobody knows as many are taken as of a page.
 fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
     let key = table.row_key();
     let is_key = |name: &String| key.iter().any(|one| one.eq_ignore_ascii_case(name));
@@ -1018,7 +1063,8 @@ fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
         .listed
         .iter()
         .filter(|(name, _)| is_row && is_key(name));
-    let keys: f64 = lists.map(|(_, values)| float(whole(*values))).product();
+    let values = |values: usize| if values == 0 { PAGE } else { whole(values) };
+    let keys: f64 = lists.map(|(_, count)| float(values(*count))).product();
     float(write.rows.unwrap_or(1)) * keys
 }
 
@@ -2083,6 +2129,67 @@ mod tests {
             event: "BEFORE INSERT OR UPDATE".to_owned(),
         }]);
         assert_eq!(values(&table, sql), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_write_that_is_not_read_says_so_in_plain_words() {
+        let (catalog, limits) = traps::tests::schema("mysql\na 10: id, x\nb 10: id, x");
+        let sql = "-- both (1/s)\nUPDATE a JOIN b ON b.id = a.id SET a.x = 1, b.x = 1;
+            -- listed (1/s)\nUPDATE a, b SET b.x = 1 WHERE b.id = a.id;
+            -- taken (1/s)\nDELETE a, b FROM a JOIN b ON b.id = a.id;
+            -- cleared (1/s)\nTRUNCATE TABLE a;
+            -- other (1/s)\nUPDATE a JOIN b ON b.id = a.id SET b.x = 1 WHERE a.id = :id;";
+        let statements = workload::read(sql, catalog.dbms).unwrap();
+        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
+        let report = design(&catalog, &statements, &prices, &limits).report;
+        let reads = report.reads.iter();
+        let told = reads.map(|read| (&*read.name, read.why_not.as_deref().unwrap_or_default()));
+        let told: BTreeMap<&str, &str> = told.collect();
+        for (name, words) in [
+            ("both", "updates several tables at once"),
+            ("listed", "updates several tables at once"),
+            ("taken", "deletes from several tables at once"),
+            ("cleared", "TRUNCATE"),
+        ] {
+            let why = told.get(name).copied().unwrap_or_default();
+            assert!(why.contains(words), "{name}: {why}");
+        }
+        // One that sets the columns of one table is a write of that one.
+        assert_eq!(report.writes.len(), 1);
+        assert!(!told.contains_key("other"));
+    }
+
+    #[test]
+    fn a_write_by_the_rowid_is_one_by_the_column_that_is_the_rowid() {
+        let (mut catalog, _) = traps::tests::schema("t 10: id, a");
+        let other = catalog.clone();
+        catalog.dbms = Dbms::Sqlite;
+        "INTEGER".clone_into(&mut catalog.tables[0].columns[0].declared);
+        for name in ["rowid", "_rowid_", "OID"] {
+            let sql = format!("INSERT INTO t ({name}, a) VALUES (:i, :a)");
+            let write = write_statement(&sql, Dbms::Sqlite).unwrap();
+            assert!(written_table(&write, &other).is_err(), "{name}");
+            let table = written_table(&write, &catalog).unwrap();
+            let write = without_rowid(write, table, catalog.dbms);
+            assert_eq!(write.inserted.unwrap(), ["id", "a"]);
+        }
+        let delete = "DELETE FROM t WHERE rowid IN (:r, :s)";
+        let delete = write_statement(delete, Dbms::Sqlite).unwrap();
+        let delete = without_rowid(delete, &catalog.tables[0], catalog.dbms);
+        assert_eq!(delete.found_by, ["id"]);
+        assert!((rows_written(&delete, &catalog.tables[0]) - 2.0).abs() < 1e-9);
+        // Where no column is the rowid, it is no column of the table.
+        catalog.tables[0].columns[0].declared.clear();
+        let insert = write_statement("INSERT INTO t (rowid) VALUES (1)", Dbms::Sqlite).unwrap();
+        assert!(written_table(&insert, &catalog).is_ok());
+    }
+
+    #[test]
+    fn an_array_of_unknown_length_writes_a_page_of_rows() {
+        let (catalog, _) = traps::tests::schema("t 10: id, a");
+        let delete = write_statement("DELETE FROM t WHERE id = ANY($1)", Dbms::Postgres).unwrap();
+        let rows = rows_written(&delete, &catalog.tables[0]);
+        assert!((rows - float(PAGE)).abs() < 1e-9);
     }
 
     #[test]

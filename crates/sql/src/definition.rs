@@ -127,7 +127,7 @@ fn allowed_values_of(expression: &Expr) -> Option<(String, Vec<String>)> {
 }
 
 /// An expression without casts and parentheses.
-fn without_casts(expression: &Expr) -> &Expr {
+pub(super) fn without_casts(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner)
         | Expr::Cast { expr: inner, .. }

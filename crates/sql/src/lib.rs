@@ -21,6 +21,7 @@
 //!
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
+mod array;
 mod condition;
 mod decided;
 pub mod definition;
@@ -45,7 +46,7 @@ pub use parameters::{Example, Lists, Parametrized, ValueList, parametrized};
 pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::{Sql, literal};
-pub use writes::{WriteKind, WriteStatement, constant, write_statement};
+pub use writes::{WriteKind, WriteStatement, constant, unread_write, write_statement};
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::UnreadableSql;
+use super::array::Array;
 use super::definition::literal_text;
 use super::operand::{arguments, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
@@ -34,7 +35,7 @@ pub struct Parametrized {
 pub struct ValueList {
     /// The parameter that stands in its place.
     pub parameter: String,
-    /// Its values as the query writes them.
+    /// Its values as the query writes them; none where it is an array that the application passes as one parameter.
     pub values: Vec<String>,
 }
 
@@ -64,7 +65,8 @@ pub struct Example {
 
 /// Puts a parameter in the place of each literal that a column is compared with in WHERE and ON, also within `lower` and `upper`,
 /// and of each value that is computed of no column and is the same for all rows (`:at + 60`, `now() - interval '1 day'`, not
-/// `random()`). Equalities of one column that OR connects become an IN, and of an IN with a list becomes what `lists` says.
+/// `random()`). Equalities of one column that OR connects become an IN, `= ANY(array)` too, and of an IN with a list becomes what
+/// `lists` says.
 /// Literals stay where the query has parameters already: there they are meant. Parameters as drivers write them, `$1`
 /// and `?`, are called like the column that they are compared with, and `:p1` where they are compared with none.
 ///
@@ -187,6 +189,7 @@ impl Replacing {
         if let Some(same) = without_not(expression, self.dbms) {
             *expression = same;
         }
+        self.array(expression);
         match expression {
             Expr::Nested(inner) => self.condition(inner),
             Expr::BinaryOp {
@@ -261,6 +264,35 @@ impl Replacing {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `column = ANY(array)` becomes the IN that it is. Of an array that is a parameter each request has one value.
+    fn array(&mut self, expression: &mut Expr) {
+        let Some(array) = Array::of(expression, self.dbms) else {
+            return;
+        };
+        if !array.is_parameter {
+            let are_examples =
+                !self.done.keeps_literals && matches!(self.lists, Lists::Split | Lists::Parameters);
+            if are_examples || !array.has_typed_texts {
+                *expression = array.into_list();
+            }
+            return;
+        }
+        let splits = matches!(self.lists, Lists::Split | Lists::SplitParameters);
+        let column = column(&array.left).filter(|_| splits);
+        if let Some((column, right)) = column.zip(array.values.into_iter().next())
+            && let Some(parameter) = placeholder(&right)
+        {
+            self.rename(&right, &column);
+            *expression = Expr::BinaryOp {
+                left: array.left,
+                op: BinaryOperator::Eq,
+                right: Box::new(right),
+            };
+            let values = Vec::new();
+            self.done.lists.push(ValueList { parameter, values });
         }
     }
 
@@ -831,6 +863,51 @@ mod tests {
             assert_eq!(either(said, Lists::Split), split, "{said}");
             assert_eq!(either(said, Lists::Parameters), whole, "{said}");
         }
+    }
+
+    #[test]
+    fn an_array_is_a_list() {
+        let read = |condition: &str, lists: Lists| {
+            let sql = format!("SELECT 1 FROM t WHERE {condition}");
+            let read = parametrized(&sql, Dbms::Postgres, lists).unwrap();
+            let condition = read.sql.split_once(" WHERE ").unwrap().1.to_owned();
+            (condition, read.lists)
+        };
+        for (said, split, whole) in [
+            ("c = ANY($1)", "c = :c", "c = ANY(:p1)"),
+            ("c = ANY(:ids)", "c = :ids", "c = ANY(:ids)"),
+            ("c = SOME('{1, 2}')", "c = :c", "c IN (:c, :c_2)"),
+            ("c = ANY(ARRAY['a', 'b'])", "c = :c", "c IN (:c, :c_2)"),
+            ("c = ANY(ARRAY[:x, :y])", "c = :x", "c IN (:x, :y)"),
+            (
+                "d = :d AND c = ANY('{1,2}')",
+                "d = :d AND c IN ('1', '2')",
+                "d = :d AND c IN ('1', '2')",
+            ),
+            // A text of a type that is said is compared as that type says.
+            (
+                "d = :d AND c = ANY(ARRAY['a'])",
+                "d = :d AND c = ANY(ARRAY['a'])",
+                "d = :d AND c = ANY(ARRAY['a'])",
+            ),
+            (
+                "c = ANY('{1,NULL}')",
+                "c = ANY('{1,NULL}')",
+                "c = ANY('{1,NULL}')",
+            ),
+            ("c > ANY(:ids)", "c > ANY(:ids)", "c > ANY(:ids)"),
+        ] {
+            assert_eq!(read(said, Lists::Split).0, split, "{said}");
+            assert_eq!(read(said, Lists::Parameters).0, whole, "{said}");
+        }
+        let list = ValueList {
+            parameter: "c".to_owned(),
+            values: Vec::new(),
+        };
+        assert_eq!(
+            read("c = ANY($1::int[])", Lists::Split),
+            ("c = :c".to_owned(), vec![list])
+        );
     }
 
     #[test]

@@ -2,10 +2,13 @@
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, BinaryOperator, Expr, FromTable, Insert, ObjectName,
+    Assignment, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Insert, ObjectName,
     OnConflictAction, OnInsert, SetExpr, Statement, TableFactor, TableObject, TableWithJoins,
+    Update,
 };
+use sqlparser::tokenizer::Token;
 
+use super::array::with_lists;
 use super::condition::{Condition, conditions};
 use super::operand::{
     ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
@@ -51,17 +54,36 @@ pub struct WriteStatement {
     pub inserted: Option<Vec<String>>,
     /// Whether it is an UPDATE or DELETE without a WHERE.
     pub finds_all: bool,
-    /// The columns that its WHERE holds equal to something, or to one of a list.
+    /// The columns of its table that its WHERE holds equal to something, or to one of a list.
     pub found_by: Vec<String>,
     /// The values that the WHERE of a statement over one table holds columns equal to beside parameters, NULL too, by column.
     pub found_values: Vec<(String, Constant)>,
-    /// The columns with a list, each with how many values it has.
+    /// Those with a list, each with how many values it has; 0 where it is an array that the application passes as one parameter.
     pub listed: Vec<(String, usize)>,
-    /// The columns that its WHERE holds below something that is no column, alone or in an expression.
+    /// The columns of its table that its WHERE holds below something that is no column, alone or in an expression.
     pub below: Vec<String>,
 }
 
-/// Reads an INSERT, UPDATE or DELETE of one table; `None` for anything else, and where the parser does not take it.
+/// Why a statement that begins like a write is none that [`write_statement`] reads; `None` of any other statement. Completes a
+/// sentence that begins with "it".
+pub fn unread_write(text: &str, dbms: Dbms) -> Option<&'static str> {
+    let sql = Sql::read(text, Some(dbms)).ok()?;
+    let mut words = sql.tokens().iter().filter_map(|one| match &one.token {
+        Token::Word(word) => Some(word.value.to_ascii_lowercase()),
+        _ => None,
+    });
+    Some(match &*words.next()? {
+        "update" => "updates several tables at once, or is an UPDATE that is not understood",
+        "delete" => "deletes from several tables at once, or is a DELETE that is not understood",
+        "insert" | "replace" => "is an INSERT that is not understood",
+        "merge" => "is a MERGE, which is not read",
+        "truncate" => "deletes all rows of a table at once (TRUNCATE)",
+        _ => return None,
+    })
+}
+
+/// Reads an INSERT, UPDATE or DELETE of one table, which may join others; `None` for anything else, and where the parser does not
+/// take it.
 pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
     let sql = Sql::read(text, Some(dbms)).ok()?;
     on_large_stack(move || {
@@ -72,7 +94,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut rows = Some(1);
         let mut numbers = false;
         let mut inserts = InsertedColumns::default();
-        let (kind, table, columns, condition) = match &statement {
+        let (kind, (table, called), columns, condition) = match &statement {
             Statement::Insert(insert) => match &insert.table {
                 TableObject::TableName(name) => {
                     rows = match insert.source.as_deref().map(|query| &*query.body) {
@@ -82,7 +104,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                     };
                     numbers = has_expression(&insert.source, is_next_number);
                     inserts = InsertedColumns::of(insert, is_meant, &sql);
-                    (WriteKind::Insert, name, Vec::new(), None)
+                    (WriteKind::Insert, (name, None), Vec::new(), None)
                 }
                 _ => return None,
             },
@@ -103,29 +125,29 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                 });
                 inserts.values = said.collect();
                 let set = set.into_iter().map(|(name, _)| name.text).collect();
-                let table = named(&update.table)?;
+                let table = updated(update, &sql)?;
                 (WriteKind::Update, table, set, update.selection.as_ref())
             }
             Statement::Delete(delete) => {
-                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) =
-                    &delete.from;
-                let table = named(from.first()?)?;
-                (
-                    WriteKind::Delete,
-                    table,
-                    Vec::new(),
-                    delete.selection.as_ref(),
-                )
+                let table = deleted(delete, &sql)?;
+                let condition = delete.selection.as_ref();
+                (WriteKind::Delete, table, Vec::new(), condition)
             }
             _ => return None,
         };
-        let held = condition.map(|condition| conditions(condition, &sql));
+        let held = condition.map(|condition| conditions(&with_lists(condition, dbms), &sql));
         let held = || held.iter().flatten();
+        let is_own = |column: &&ColumnRef| {
+            let owner = column.owner.as_ref().zip(called.as_ref());
+            owner.is_none_or(|(owner, called)| owner.is(&called.text))
+        };
         let name = |column: &ColumnRef| column.name.text.clone();
+        let found_by = |one: &Condition| one.found_by().filter(is_own).map(name);
         let listed = |condition: &Condition| {
             let (_, list) = condition.listed()?;
-            Some((name(condition.found_by()?), list.len()))
+            Some((found_by(condition)?, list.len()))
         };
+        let below = |one: &Condition| one.below().filter(is_own).map(name);
         let said = |condition: &Condition| {
             let (column, value) = condition.said()?;
             Some((name(column), value))
@@ -145,10 +167,10 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             in_order: inserts.in_order,
             inserted: inserts.named,
             finds_all: kind != WriteKind::Insert && condition.is_none(),
-            found_by: held().filter_map(Condition::found_by).map(name).collect(),
+            found_by: held().filter_map(found_by).collect(),
             found_values: held().filter(|_| is_of_one).filter_map(said).collect(),
             listed: held().filter_map(listed).collect(),
-            below: held().filter_map(Condition::below).map(name).collect(),
+            below: held().filter_map(below).collect(),
         })
     })
     .flatten()
@@ -345,11 +367,65 @@ fn is_next_number(expression: &Expr) -> bool {
     is_sum && has_expression(expression, is_greatest)
 }
 
-fn named(table: &TableWithJoins) -> Option<&ObjectName> {
-    match &table.relation {
-        TableFactor::Table { name, .. } => Some(name),
-        _ => None,
+/// A table that a statement names, and what the statement calls it.
+type NamedTable<'s> = (&'s ObjectName, Option<Name>);
+
+fn named<'s>(table: &'s TableFactor, sql: &Sql) -> Option<NamedTable<'s>> {
+    let TableFactor::Table { name, alias, .. } = table else {
+        return None;
+    };
+    let alias = alias.as_ref();
+    let alias = alias.map(|alias| Name::of(&alias.name, sql.dbms()));
+    Some((name, alias.or_else(|| names(name, sql.dbms())?.pop())))
+}
+
+/// The table that is called so, among these and those that are joined to them.
+fn table_called<'s>(
+    wanted: &Name,
+    from: impl IntoIterator<Item = &'s TableWithJoins>,
+    sql: &Sql,
+) -> Option<NamedTable<'s>> {
+    let all = from.into_iter().flat_map(|one| {
+        let joined = one.joins.iter().map(|join| &join.relation);
+        std::iter::once(&one.relation).chain(joined)
+    });
+    let mut all = all.filter_map(|table| named(table, sql));
+    all.find(|(_, called)| called.as_ref().is_some_and(|one| one.is(&wanted.text)))
+}
+
+/// The table whose columns an UPDATE sets; `None` where it sets those of several. One that no column names is the first: its columns
+/// alone may stand without a table where others have none of that name.
+fn updated<'s>(update: &'s Update, sql: &Sql) -> Option<NamedTable<'s>> {
+    let first = named(&update.table.relation, sql)?;
+    if update.table.joins.is_empty() {
+        return Some(first);
     }
+    let owner = |one: &Assignment| match &one.target {
+        AssignmentTarget::ColumnName(column) => {
+            let mut parts = names(column, sql.dbms())?;
+            parts.pop();
+            parts.pop().or_else(|| first.1.clone())
+        }
+        AssignmentTarget::Tuple(_) => None,
+    };
+    let owners = update.assignments.iter().map(owner);
+    let owners: Vec<Name> = owners.collect::<Option<_>>()?;
+    let (wanted, others) = owners.split_first()?;
+    let is_one = others.iter().all(|other| other.is(&wanted.text));
+    table_called(wanted, [&update.table], sql).filter(|_| is_one)
+}
+
+/// The table whose rows a DELETE takes; `None` where it takes those of several.
+fn deleted<'s>(delete: &'s Delete, sql: &Sql) -> Option<NamedTable<'s>> {
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+    let wanted = match (delete.tables.as_slice(), from.as_slice()) {
+        ([], [only]) => named(&only.relation, sql)?.1?,
+        ([one], _) => names(one, sql.dbms())?.pop()?,
+        _ => return None,
+    };
+    // `DELETE FROM o USING orders o …` of MySQL says behind USING what it calls so.
+    let all = delete.using.iter().flatten().chain(from);
+    table_called(&wanted, all, sql)
 }
 
 #[cfg(test)]
@@ -429,6 +505,76 @@ mod tests {
         for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
             assert!(below(condition).is_empty(), "{condition}");
         }
+    }
+
+    #[test]
+    fn a_write_with_joins_is_one_of_the_table_that_it_changes() {
+        use Dbms::{Mysql, Postgres};
+        let read = |sql: &str, dbms| {
+            let read = write_statement(sql, dbms)?;
+            let found_by = read.found_by.join(" ");
+            Some(format!("{} by {found_by}", read.table.text))
+        };
+        for (dbms, sql, expected) in [
+            (
+                Mysql,
+                "UPDATE a JOIN b ON b.id = a.b SET b.x = 1 WHERE b.c = 2 AND a.d = 3",
+                "b by c",
+            ),
+            (
+                Mysql,
+                "UPDATE a o JOIN b ON b.id = o.b SET o.x = 1, o.y = 2 WHERE o.c = 2",
+                "a by c",
+            ),
+            (
+                Mysql,
+                "UPDATE a JOIN b ON b.id = a.b SET x = 1 WHERE a.c = 2",
+                "a by c",
+            ),
+            (
+                Postgres,
+                "UPDATE a SET x = 1 FROM b WHERE b.id = a.b AND b.c = 2 AND d = 3",
+                "a by d",
+            ),
+            (
+                Mysql,
+                "DELETE b FROM a JOIN b ON b.id = a.b WHERE b.c = 2 AND a.d = 3",
+                "b by c",
+            ),
+            (
+                Mysql,
+                "DELETE o FROM a o JOIN b ON b.id = o.b WHERE o.c = 2",
+                "a by c",
+            ),
+            (
+                Mysql,
+                "DELETE FROM o USING a o JOIN b ON b.id = o.b WHERE o.c = 2",
+                "a by c",
+            ),
+            (
+                Postgres,
+                "DELETE FROM a USING b WHERE b.id = a.b AND b.c = 2",
+                "a by ",
+            ),
+            (Postgres, "DELETE FROM a WHERE c = ANY($1)", "a by c"),
+        ] {
+            assert_eq!(read(sql, dbms).as_deref(), Some(expected), "{sql}");
+            assert!(unread_write(sql, dbms).is_some(), "it begins like a write");
+        }
+        for sql in [
+            "UPDATE a JOIN b ON b.id = a.b SET a.x = 1, b.x = 1",
+            "UPDATE a, b SET a.x = 1 WHERE b.id = a.b",
+            "DELETE a, b FROM a JOIN b ON b.id = a.b",
+        ] {
+            assert_eq!(read(sql, Mysql), None, "{sql}");
+            let why = unread_write(sql, Mysql).unwrap_or_default();
+            assert!(why.contains("several tables at once"), "{sql}: {why}");
+        }
+        assert_eq!(unread_write("SELECT 1", Mysql), None);
+        let of_array = "DELETE FROM a WHERE c = ANY($1) AND d = ANY('{1,2}')";
+        let of_array = write_statement(of_array, Postgres).unwrap();
+        let listed = [("c".to_owned(), 0), ("d".to_owned(), 2)];
+        assert_eq!(of_array.listed, listed);
     }
 
     #[test]

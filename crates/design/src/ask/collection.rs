@@ -1,9 +1,12 @@
 //! A read that gives one parent with its children: an item collection.
 
-use super::{Ask, At, ChildAsk, Note, Reading, SEVERAL, Unserved, Ways, distinct, unserved};
+use super::{
+    Ask, At, COMPUTED, ChildAsk, Note, Reading, SEVERAL, Unserved, Ways, distinct, unserved,
+};
 use crate::path::Path;
 use dynafold_format::joined;
 use dynafold_relational::catalog::Table;
+use dynafold_sql::ColumnRef;
 
 /// What is said of children that come in another order than the query's.
 pub(crate) const CHILDREN_BY_KEY: &str =
@@ -63,11 +66,16 @@ impl<'c> Reading<'c, '_> {
             );
         }
         let outputs = self.outputs()?;
-        // A parent of which nothing but the key is selected is no item of the answer.
+        // A parent of which nothing but the key is selected is no item of the answer, unless it has a row without children too.
         let is_beyond =
             |(at, column): &At| own.contains_key(at) && !(*at == parent && key.contains(column));
-        if !outputs.iter().any(|(at, ..)| is_beyond(at)) {
+        let is_extreme = self.extreme.is_some();
+        let is_outer = !is_extreme && children.iter().any(|child| self.may_be_missing(*child));
+        if !is_outer && !outputs.iter().any(|(at, ..)| is_beyond(at)) {
             return Ok(None);
+        }
+        if !is_list && !is_extreme && outputs.iter().any(|(.., is_computed)| *is_computed) {
+            ask.note(COMPUTED);
         }
         let Some(mut of_children) = self.bare_children(parent, &children, ways) else {
             return Ok(None);
@@ -242,7 +250,14 @@ impl<'c> Reading<'c, '_> {
             ask.children.iter().map(|child| &*child.table.name.name),
             " or ",
         );
-        if !children.iter().all(|at| self.may_be_missing(*at)) {
+        // A condition on a child leaves the parent out, too, if it has none.
+        let is_of_child = |one: &ColumnRef| {
+            let found = self.column(one);
+            found.is_some_and(|(at, _)| children.contains(&at))
+        };
+        let columns = self.conditions.iter().filter_map(|one| one.columns());
+        if columns.flatten().any(is_of_child) || !children.iter().all(|at| self.may_be_missing(*at))
+        {
             ask.note(format!(
                 "the answer includes the {} even without {names}",
                 ask.root.name.name

@@ -11,8 +11,8 @@ use dynafold_sql::{
 
 use super::sql::{ignores_blanks, is_loose};
 use super::{
-    Ask, At, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct, is_one_row,
-    note_names,
+    Ask, At, COMPUTED, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct,
+    is_one_row, note_names,
 };
 use crate::path::{Path, Step};
 
@@ -516,7 +516,7 @@ impl<'c> Reading<'c, '_> {
             ask.note("columns whose name is already taken are prefixed with their table's name");
         }
         if computes && self.extreme.is_none() {
-            ask.note("the answer contains the input columns; the application computes the result");
+            ask.note(COMPUTED);
         }
         let is_missing = |path: &Path| !outputs.iter().any(|(known, _)| known == path);
         let is_missing_column = |column: &&str| is_missing(&Path::own(column));

@@ -264,6 +264,21 @@ access_patterns:
 }
 
 #[test]
+fn rows_without_a_reference_are_not_in_an_index_by_the_parents_column() {
+    let tables = "users 100: id, city text distinct=10
+        orders 9000: id, user_id @users null distinct=100 present=900";
+    let mapping = "items:
+  ORDER:
+    from: orders
+    key: { PK: \"O#{id}\", SK: O }
+    join: { u: user_id }
+    attributes: { GSI2PK: \"C#{u.city}\" }
+";
+    let insert = "INSERT INTO orders (id, user_id) VALUES (:i, :u)";
+    assert_units(tables, mapping, &[(insert, 1.1)]);
+}
+
+#[test]
 fn a_padded_number_has_its_width_in_each_entry() {
     let tables = "stock 16000: id distinct=16000, house distinct=4";
     let mapping = "items:
