@@ -129,13 +129,13 @@ fn expiry(report: &VerifyReport) -> Vec<String> {
     }
     if total.gone > 0 {
         out.push(format!(
-            "not in the table because they had expired: {}; its TTL deletes them",
+            "not in the table because they had expired: {}; the table's TTL deletes them",
             counted(total.gone, "item")
         ));
     }
     if report.expired_meanwhile > 0 {
         out.push(format!(
-            "in the table when they were compared, and not when its keys were read at the end, because they had expired by then: {}; its TTL deletes them",
+            "equal when they were compared, and gone at the end because they had expired: {}; the table's TTL deletes them",
             counted(report.expired_meanwhile, "item")
         ));
     }
@@ -247,7 +247,7 @@ mod tests {
             ..report(VerifyOutcome::Equal, "")
         };
         let text = verification(&report);
-        let line = "because they had expired by then: 2 items; its TTL deletes them";
+        let line = "gone at the end because they had expired: 2 items; the table's TTL deletes them";
         assert!(text.contains(line), "{text}");
     }
 }
