@@ -247,7 +247,8 @@ mod tests {
             ..report(VerifyOutcome::Equal, "")
         };
         let text = verification(&report);
-        let line = "gone at the end because they had expired: 2 items; the table's TTL deletes them";
+        let line =
+            "gone at the end because they had expired: 2 items; the table's TTL deletes them";
         assert!(text.contains(line), "{text}");
     }
 }
