@@ -179,7 +179,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
             because.push_str(&format!("; it also holds {}", beside.join(", and ")));
         }
         let verdict = ClaimVerdict::Agrees {
-            asked: total.expected.saturating_sub(expired),
+            asked: total.expected - total.gone,
             possible: Some(total.expected),
         };
         return (verdict, because);
