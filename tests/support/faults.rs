@@ -29,6 +29,10 @@ pub(crate) struct FakeSource {
     pub(crate) later: Option<HashMap<Relation, Vec<Row>>>,
     /// Rows of a chunk.
     pub(crate) chunk: Option<usize>,
+    /// What the first scan of a relation gives before its connection breaks.
+    pub(crate) lost: Arc<Mutex<HashMap<Relation, Vec<Row>>>>,
+    /// How many other connections it opens at once.
+    pub(crate) forks: usize,
     /// Breaks the connection after so many chunks of a scan.
     pub(crate) breaks_after: Option<usize>,
     /// Says nothing more after so many chunks of a scan.
@@ -92,6 +96,10 @@ impl Source for FakeSource {
     async fn orphans(&mut self, _: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
         Ok(Vec::new())
     }
+    async fn forks(&mut self, most: usize) -> Result<Vec<Box<dyn Source>>, SourceError> {
+        let fork = |_| -> Box<dyn Source> { Box::new(self.clone()) };
+        Ok((0..most.min(self.forks)).map(fork).collect())
+    }
     fn canceller(&self) -> Option<Canceller> {
         None
     }
@@ -106,7 +114,10 @@ impl Source for FakeSource {
                 || scan.conditions.is_empty()
                 || row[first..].contains(&Value::Bool(true))
         };
-        let rows = relations.get(&scan.from).cloned().unwrap_or_default();
+        let lost = self.lost.lock().unwrap().remove(&scan.from);
+        let breaks_after = lost.as_ref().map(Vec::len).or(self.breaks_after);
+        let rows = lost.or_else(|| relations.get(&scan.from).cloned());
+        let rows = rows.unwrap_or_default();
         let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
         let mut chunks: Vec<Result<Chunk, SourceError>> = rows
             .chunks(self.chunk.unwrap_or(CHUNK))
@@ -117,7 +128,7 @@ impl Source for FakeSource {
                 })
             })
             .collect();
-        if let Some(after) = self.breaks_after {
+        if let Some(after) = breaks_after {
             chunks.truncate(after);
             chunks.push(Err(SourceError::Lost {
                 object: "users".to_owned(),

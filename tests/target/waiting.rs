@@ -92,6 +92,12 @@ async fn a_table_that_somebody_creates_behind_its_deletion_is_not_waited_for() {
             told("Table", "old", "DELETING"),
             told("Table", "new", "CREATING"),
         ],
+        // The second request has deleted the new one.
+        vec![
+            busy(),
+            told("Table", "old", "UPDATING"),
+            told("TableDescription", "new", "DELETING"),
+        ],
     ] {
         let (endpoint, looks) = (Endpoint::start(steps.clone()).await, steps.len());
         let target = at(&endpoint.url).await;

@@ -217,15 +217,11 @@ async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_comparison_finds_at_its_end_that_items_which_were_equal_are_gone() {
-    let (source, _) = sqlite().await;
-    let case = Case::storm(&source.url(), "");
-    case.migrate(&[]).exits(3);
-    // What is unexpected, too, says nothing of what is gone.
-    plant(&case, "CUSTOMER#77777777", "CUSTOMER#", Some("CUSTOMER")).await;
+/// Compares, and has a partition erased between the comparison of its items and the reading of the table's keys. Gives how
+/// many items were erased.
+fn erased_meanwhile(case: &Case, further: &[&str], partition: &str) -> (Ran, u64) {
     case.set("faults: [{ do: unavailable, operations: [Scan] }]");
-    let mut verify = case.command("verify", &["--allow-unexpected"]);
+    let mut verify = case.command("verify", further);
     verify.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = verify.spawn().unwrap();
     // All items are compared before the keys are read.
@@ -236,20 +232,68 @@ async fn a_comparison_finds_at_its_end_that_items_which_were_equal_are_gone() {
     });
     assert!(is_held && !is_over, "{:?}", ran(child));
     let mapping = case.path("app.yaml").display().to_string();
-    let mut erase = command(&["erase", &mapping, "--partition", "CUSTOMER#00000001"]);
+    let mut erase = command(&["erase", &mapping, "--partition", partition]);
     erase.args(["--target", "dynamodb", "--endpoint-url"]);
     erase.args([&case.storms().url(), "--yes", "--format", "json"]);
     let erased = run(&mut erase).exits(0).json();
     case.set("");
-    let ended = ran(child).exits(1);
-    let told = ended.json();
-    assert_eq!(told["outcome"]["code"], "table");
     let types = erased["item_types"].as_array().unwrap().iter();
     let items: u64 = types.map(|one| one["deleted"].as_u64().unwrap()).sum();
     assert!(items > 0, "{erased:#}");
-    ended.says(&format!("{items} item"));
-    ended.says("gone when the keys of the table were read");
+    (ran(child), items)
+}
+
+/// Fails unless a comparison ended because so many items were deleted meanwhile.
+fn hold_gone(ended: Ran, items: u64) {
+    let ended = ended.exits(1);
+    let told = ended.json();
+    assert_eq!(told["outcome"]["code"], "items-gone");
     assert_eq!(told["claims"][0]["verdict"], "not_proved", "{told:#}");
+    ended.says(&format!("{items} item"));
+    ended.says("deleted before the run ended");
+    ended.says("it names them as missing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comparison_finds_at_its_end_that_items_which_were_equal_are_gone() {
+    let (source, _) = sqlite().await;
+    let case = Case::storm(&source.url(), "");
+    case.migrate(&[]).exits(3);
+    // What is unexpected, too, says nothing of what is gone.
+    plant(&case, "CUSTOMER#77777777", "CUSTOMER#", Some("CUSTOMER")).await;
+    let unexpected = ["--allow-unexpected"];
+    let (ended, items) = erased_meanwhile(&case, &unexpected, "CUSTOMER#00000001");
+    hold_gone(ended, items);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_whose_ttl_is_over_may_go_after_it_was_compared_but_not_if_it_ended_years_ago() {
+    let ended = jiff::Timestamp::now().as_second() - 3600;
+    let years_ago = ended - 6 * 365 * 24 * 3600;
+    let database = Database::new(&format!(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, ends INTEGER);
+         INSERT INTO t VALUES (1, {ended}), (2, {years_ago}), (3, 4102444800);"
+    ))
+    .await;
+    let case = Case::storm(&database.url(), "");
+    case.map(
+        "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, ttl: ends }
+items: { T: { from: t, key: { PK: \"T#{id}\", SK: \"-\" }, columns: [ends] } }
+",
+    );
+    case.migrate(&[]).exits(0);
+    let (compared, _) = erased_meanwhile(&case, &[], "T#1");
+    let told = compared.exits(0).json();
+    assert_eq!(told["total"]["equal"], 3);
+    assert_eq!(told["expired_meanwhile"], 1);
+    let claim = &told["claims"][0];
+    assert_eq!(claim["verdict"], "agrees", "{claim:#}");
+    assert_eq!(claim["asked"], 3);
+    assert_eq!(claim["possible"], 3);
+    // DynamoDB deletes no item whose TTL ended more than five years ago.
+    let (compared, items) = erased_meanwhile(&case, &[], "T#2");
+    hold_gone(compared, items);
 }
 
 #[tokio::test(flavor = "multi_thread")]

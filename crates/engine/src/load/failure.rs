@@ -77,10 +77,10 @@ pub enum Failure {
         /// Items that the run has deleted by their keys, in the old table or in a new one.
         deletions: u64,
     },
-    /// When items were no longer there at the end of a comparison.
+    /// When items that a comparison found equal, or wrote, were no longer there at its end.
     #[error(
-        "{} in the table as the source makes {}, and gone when the keys of the table were read at the end: somebody else changes the table",
-        counted_as(*items, "item was", "items were"), if *items == 1 { "it" } else { "them" }
+        "{} deleted before the run ended: somebody else changes the table",
+        counted_as(*items, "item that was equal was", "items that were equal were")
     )]
     ItemsGone {
         /// Items that are gone.
@@ -113,7 +113,8 @@ impl Failure {
             Self::Scratch(_) => "scratch",
             Self::Items(_) => "items",
             Self::Unowned(_) => "unowned",
-            Self::TableReplaced { .. } | Self::ItemsGone { .. } => "table",
+            Self::TableReplaced { .. } => "table",
+            Self::ItemsGone { .. } => "items-gone",
             Self::MissingChunks { .. } => "missing-chunks",
             Self::Internal(_) => "internal",
         }
@@ -139,7 +140,9 @@ impl Failure {
             Self::TableReplaced { .. } => {
                 "did a load with --replace run at the same time? Start over when nobody else changes the table, a load with --fresh"
             }
-            Self::ItemsGone { .. } => "start again when nobody else changes the table",
+            Self::ItemsGone { .. } => {
+                "run `dynafold verify` again: it names them as missing, unless somebody has written them again"
+            }
             Self::MissingChunks { .. } => {
                 "load their lines of the plan with `dynafold work`, and finish again with all results"
             }

@@ -86,7 +86,7 @@ pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, comp
 pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
 pub(crate) use report::{is_zero, rate};
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
-pub(crate) use scope::{EXPIRED, REJECTED, made};
+pub(crate) use scope::{EXPIRED, REJECTED, made_locator};
 pub(crate) use ticket::Ticket;
 pub(crate) use worker::{BlockFolder, crew, take_keys};
 

@@ -176,23 +176,50 @@ pub(crate) const SENT: u64 = FILTERED - 1;
 pub(super) const PRESENT: u64 = SENT - 1;
 /// Marks the locators of keys that rows make of items with a TTL; bit 63 marks items of the table.
 const EXPIRES: u64 = 1 << 62;
-/// How many bits hold the second at which the TTL ends (up to the year 2514). The attempt is in the bits above.
+/// How many bits hold the second at which the TTL ends (up to the year 2514). The attempt is in the bits above, up to bit 60:
+/// with bit 61 too it could be one of the locators above.
 const SECONDS: u32 = 34;
 
 /// The locator of a key that a row makes: which attempt has read the row, and when the TTL of the item ends, in seconds since 1970.
-pub(crate) fn made(attempt: u64, ttl: Option<i64>) -> u64 {
+pub(crate) fn made_locator(attempt: u64, ttl: Option<i64>) -> u64 {
     let ttl = ttl.and_then(|ttl| u64::try_from(ttl).ok());
-    match ttl.filter(|ttl| ttl >> SECONDS == 0 && attempt >> (62 - SECONDS) == 0) {
+    match ttl.filter(|ttl| ttl >> SECONDS == 0 && attempt >> (61 - SECONDS) == 0) {
         Some(ttl) => EXPIRES | attempt << SECONDS | ttl,
         None => attempt,
     }
 }
 
-/// The attempt and the TTL in a locator that [`made`] gives.
-pub(super) fn attempt_of(locator: u64) -> (u64, Option<u64>) {
+/// The attempt and the TTL in a locator that [`made_locator`] gives.
+pub(super) fn attempt_and_ttl(locator: u64) -> (u64, Option<u64>) {
     if locator & EXPIRES == 0 {
         return (locator, None);
     }
     let ttl = locator & ((1 << SECONDS) - 1);
     ((locator & !EXPIRES) >> SECONDS, Some(ttl))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locator_gives_its_attempt_and_a_ttl_that_fits_beside_it() {
+        for (attempt, ttl, held) in [
+            (7, None, None),
+            (7, Some(0), Some(0)),
+            (
+                (1 << 27) - 1,
+                Some((1 << SECONDS) - 1),
+                Some((1 << SECONDS) - 1),
+            ),
+            // These do not fit, and the TTL is not known.
+            (1 << 27, Some(0), None),
+            (7, Some(1 << SECONDS), None),
+            (7, Some(-1), None),
+        ] {
+            let locator = made_locator(attempt, ttl);
+            assert_eq!(attempt_and_ttl(locator), (attempt, held));
+            assert!(locator < PRESENT, "{attempt} {ttl:?}");
+        }
+    }
 }

@@ -157,6 +157,11 @@ impl Dynamodb {
         let begun = Instant::now();
         let (mut pause, mut asked, mut id) = (LOOK.0, false, None::<String>);
         let mut is_going = false;
+        let created_again = |operation, message| {
+            self.in_use(operation, name, message).with_help(
+                "nothing was loaded: make sure that no other run uses this name, then start again",
+            )
+        };
         loop {
             // A second request could delete a table that another run has created meanwhile.
             if !asked && !is_going {
@@ -166,7 +171,12 @@ impl Dynamodb {
                     Ok(answer) => {
                         asked = true;
                         let deleted = answer.pointer("/TableDescription/TableId");
-                        id = deleted.and_then(Value::as_str).map(str::to_owned).or(id);
+                        let deleted = deleted.and_then(Value::as_str).map(str::to_owned);
+                        if id.is_some() && deleted.is_some() && id != deleted {
+                            let message = "the table was deleted, somebody created it again, and this run has deleted the new one";
+                            return Err(created_again("DeleteTable", message));
+                        }
+                        id = deleted.or(id);
                     }
                     Err(error) => match error.code.as_str() {
                         "ResourceNotFoundException" => return Ok(false),
@@ -181,9 +191,7 @@ impl Dynamodb {
             };
             if id.is_some() && found.table_id.is_some() && id != found.table_id {
                 let message = "the table was deleted, and somebody created it again";
-                return Err(self.in_use("DescribeTable", name, message).with_help(
-                    "nothing was loaded: make sure that no other run uses this name, then start again",
-                ));
+                return Err(created_again("DescribeTable", message));
             }
             id = id.or(found.table_id);
             is_going |= found.table_status == "DELETING";

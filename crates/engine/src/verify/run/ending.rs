@@ -179,7 +179,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (ClaimVerdict, String) {
             because.push_str(&format!("; it also holds {}", beside.join(", and ")));
         }
         let verdict = ClaimVerdict::Agrees {
-            asked: total.expected.saturating_sub(expired),
+            asked: total.expected - total.gone,
             possible: Some(total.expected),
         };
         return (verdict, because);
@@ -319,8 +319,6 @@ pub(super) struct RunFindings {
     pub(super) books: Vec<ComparedBooks>,
     pub(super) findings: FirstFew<Finding>,
     pub(super) rejects: FirstFew<RejectNote>,
-    /// The numbers of sheets whose chunks were read again.
-    pub(super) forgotten: HashSet<u64>,
 }
 
 impl RunFindings {
@@ -329,7 +327,6 @@ impl RunFindings {
             books: vec![ComparedBooks::default(); item_types],
             findings: FirstFew::new(findings),
             rejects: FirstFew::new(rejects),
-            forgotten: HashSet::new(),
         }
     }
 
@@ -411,7 +408,6 @@ impl FindingsSheet {
     /// The chunk will be read again: nothing of this counts.
     pub(super) fn forget(&self) {
         self.found.lock().take();
-        self.ledger.lock().forgotten.insert(self.attempt);
     }
 }
 

@@ -3,6 +3,7 @@
 mod ending;
 mod worker;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,6 +59,7 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
     let mut run = VerifyRun {
         owners: Arc::new(ItemTypeMarks::of(&verify.model)),
         ledger,
+        forgotten: Mutex::default(),
         halt,
         mended: ClosedLedger::default(),
         unexpected: UnexpectedItems::default(),
@@ -78,6 +80,8 @@ struct VerifyRun {
     verify: Verify,
     owners: Arc<Result<ItemTypeMarks, Indistinguishable>>,
     ledger: FindingsLedger,
+    /// The attempts of sheets whose chunks were read again.
+    forgotten: Mutex<HashSet<u64>>,
     halt: RunHalt,
     mended: ClosedLedger,
     unexpected: UnexpectedItems,
@@ -189,7 +193,7 @@ impl VerifyRun {
             let keys = keys.into_inner();
             self.verify.progress.step(RunStep::LookingForUnexpected);
             let owners = (*self.owners).as_ref().ok();
-            let forgotten = std::mem::take(&mut self.ledger.lock().forgotten);
+            let forgotten = std::mem::take(self.forgotten.get_mut());
             self.unexpected = look(&self.verify, owners, keys, &forgotten).await?;
         }
         Ok(())
@@ -269,6 +273,7 @@ impl VerifyRun {
             }
             LaneMessage::Again { ticket: sheet } => {
                 sheet.forget();
+                self.forgotten.lock().insert(sheet.attempt);
                 if let (Some(mender), Some(ticket)) = (mender, &sheet.ticket) {
                     mender.forget(ticket);
                 }

@@ -14,8 +14,8 @@ use super::VerifyShared;
 use super::ending::{FindingPlace, FindingsSheet, RunFindings, name};
 use crate::load::{
     BlockFolder, DifferenceReader, EXPIRED, ItemTypeMarks, MAX_NOTED, Outbox, PageLookup, REJECTED,
-    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, made, may_be_deleted,
-    raw, reject_note, row_json, take_keys,
+    Rejected, RowBlock, RowKey, RowOutcome, RowOutcomes, is_same, key_json, made_locator,
+    may_be_deleted, raw, reject_note, row_json, take_keys,
 };
 
 /// Where an item comes from.
@@ -147,7 +147,7 @@ impl CompareWorker {
                 let ttl = self.ttl.as_ref();
                 let ttl = ttl.filter(|_| folded.expiry != Expiry::TooOld);
                 let ttl = ttl.and_then(|ttl| moment_of(folded.item.get(ttl)?));
-                tally.keys.push((key, made(at.sheet.attempt, ttl)));
+                tally.keys.push((key, made_locator(at.sheet.attempt, ttl)));
                 let origin = ComparedOrigin {
                     sheet: at.sheet.clone(),
                     place: at.place,
