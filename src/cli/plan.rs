@@ -200,26 +200,26 @@ fn notes(plan: &HandedPlan) -> Vec<String> {
     )];
     if let Some(units) = facts.max_wcu {
         notes.push(format!(
-            "each of {} takes {} write units a second at most: more workers at one time would take more than --max-wcu",
+            "each of {} may use at most {} write units a second: more workers at the same time would exceed --max-wcu",
             format::counted(facts.slots, "slot"),
             units / facts.slots
         ));
     }
     notes.push(
         match facts.keys {
-            KeyCheck::Proved => "the schema proves that no two items have one key",
+            KeyCheck::Proved => "the schema proves that no two items have the same key",
             KeyCheck::First | KeyCheck::Late if facts.export.is_some() => {
-                "keys that items share are found by `dynafold finish`, which then writes no manifest"
+                "`dynafold finish` finds items with the same key, and then writes no manifest"
             }
             KeyCheck::First | KeyCheck::Late => {
-                "keys that items share are found by `dynafold finish`, after the load: the table then holds only one of such items"
+                "only `dynafold finish`, after the load, finds items with the same key: the table then holds only one of them"
             }
         }
         .to_owned(),
     );
     if !facts.not_compared.is_empty() {
         notes.push(format!(
-            "nobody compares the keys of {}, and `check` does not prove that they differ from those of this plan: to compare them, plan these item types too",
+            "the keys of {} are not compared with those of this plan, and `check` does not prove that they differ: to compare them, plan these item types too",
             facts.not_compared.join(", ")
         ));
     }
@@ -233,13 +233,13 @@ fn unshared(source: &dyn Source, hold: bool) -> Failure {
     let failure = Failure::usage(consistency(dbms));
     failure.with_help(match (shares, hold) {
         (true, false) => {
-            "use --hold, and keep the command running until the last chunk is loaded; or --accept-inconsistent"
+            "use --hold and keep the command running until the last chunk is loaded, or use --accept-inconsistent"
         }
         (true, true) => {
-            "this server, or the pooler before it, shares no snapshot: connect to the server itself, or use --accept-inconsistent"
+            "this server, or the connection pooler in front of it, cannot share a snapshot: connect to the server directly, or use --accept-inconsistent"
         }
         (false, _) => {
-            "read a replica that is stopped, or a copy, whose rows do not change; --accept-inconsistent makes the plan"
+            "use --accept-inconsistent; read from a stopped replica or a copy, so that rows do not change meanwhile"
         }
     })
 }
@@ -256,7 +256,7 @@ async fn prepare(
         return Ok(());
     }
     let Some(target) = &arguments.target else {
-        output.note("no --target is named: no table is created or looked at");
+        output.note("no --target is given: no table is created or checked");
         return Ok(());
     };
     let target = connect(&arguments.service.spec(target)?).await?;

@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
     if call.last.items.is_empty() && schema.is_none() && pattern.parameters.iter().any(is_text) {
         output.note(
-            "without the schema, parameters were used as plain text: with --catalog FILE or --source URL they are read by the types of their columns",
+            "without the schema, TEXT parameters are used exactly as given; with --catalog FILE or --source URL they are read as values of their columns' types",
         );
     }
     Ok(Outcome::Well)

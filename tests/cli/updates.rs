@@ -284,7 +284,9 @@ async fn keys_stay_and_what_needs_another_is_refused_with_the_reason() {
     );
     let shown = case.update(workload, &[]).exits(3);
     shown.prints("not served");
-    shown.prints("\nnot priced\n  mark: it sets the column `gone`, which the schema of lines does not have\n");
+    shown.prints(
+        "\nnot priced\n  mark: it sets the column `gone`, which the table lines does not have\n",
+    );
     shown.says("next: dynafold diff");
     let pinned = format!("-- keep: lines beside customers\n{workload}");
     let refused = case.update(&pinned, &[]);

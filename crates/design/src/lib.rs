@@ -996,7 +996,7 @@ fn written_table<'c>(write: &WriteStatement, catalog: &'c Catalog) -> Result<&'c
     };
     if table.kind == TableKind::View {
         let why = format!("writes {}, which is a view", table.name.name);
-        return refused(why, "write the tables of the view");
+        return refused(why, "write to the base tables of the view");
     }
     let is_declared = |name: &String| {
         let mut columns = table.columns.iter();
@@ -1006,9 +1006,8 @@ fn written_table<'c>(write: &WriteStatement, catalog: &'c Catalog) -> Result<&'c
     let mut set = write.columns.iter().chain(write.inserted.iter().flatten());
     match set.find(|name| !is_declared(name)) {
         Some(column) => {
-            let why =
-                format!("sets the column `{column}`, which the schema of {name} does not have");
-            refused(why, "write a column of this table")
+            let why = format!("sets the column `{column}`, which the table {name} does not have");
+            refused(why, "check the name of the column")
         }
         None => Ok(table),
     }

@@ -86,7 +86,7 @@ pub enum WorkloadError {
         found: String,
     },
     /// When a statement begins before the one before it ends.
-    #[error("line {line}: the statement of line {before} does not end: write `;` behind it")]
+    #[error("line {line}: the statement that begins on line {before} has no `;` at its end")]
     Unended {
         /// The line where the next begins.
         line: usize,
@@ -94,7 +94,7 @@ pub enum WorkloadError {
         before: usize,
     },
     /// When a pin is not understood.
-    #[error("line {line}: write `-- keep: CHILD beside PARENT`, each a table")]
+    #[error("line {line}: write `-- keep: CHILD beside PARENT`, with the names of two tables")]
     Keep {
         /// The line, from 1.
         line: usize,

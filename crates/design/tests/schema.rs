@@ -269,7 +269,7 @@ fn of_rows_that_distinct_drops_no_limit_is_left_in_the_access_pattern() {
     );
     let latest = notes(&report, "latest");
     assert!(
-        latest.contains("keeps the first row for each value of DISTINCT ON (user_id)"),
+        latest.contains("must do DISTINCT ON (user_id): keep the first row for each value"),
         "{latest}"
     );
     assert!(

@@ -45,11 +45,11 @@ pub enum SpecError {
     #[error("a URL is not a target; use `--target dynamodb --endpoint-url {0}`")]
     Url(String),
     /// When the endpoint is not an HTTP URL. The URL, without secrets.
-    #[error("`{0}` is not an endpoint; it begins with http:// or https:// and names a host")]
+    #[error("`{0}` is not an endpoint URL; write http:// or https:// and a host")]
     Endpoint(String, #[source] Option<url::ParseError>),
     /// When the endpoint's URL holds a user or a password, which the protocol has no use for.
     #[error(
-        "the endpoint URL must not hold a user or a password; credentials come from the AWS chain"
+        "the endpoint URL must not hold a user or a password; set credentials as for the AWS CLI"
     )]
     Secret,
     /// When the endpoint's URL has a query or a fragment, behind which the protocol's own path would be lost.
@@ -187,12 +187,12 @@ mod tests {
             (
                 "dynamodb",
                 Some("127.0.0.1:8000"),
-                "`127.0.0.1:8000` is not an endpoint; it begins with http:// or https:// and names a host",
+                "`127.0.0.1:8000` is not an endpoint URL; write http:// or https:// and a host",
             ),
             (
                 "dynamodb",
                 Some("http://me:geheim@host:8000"),
-                "the endpoint URL must not hold a user or a password; credentials come from the AWS chain",
+                "the endpoint URL must not hold a user or a password; set credentials as for the AWS CLI",
             ),
             (
                 "dynamodb",

@@ -17,11 +17,10 @@ use super::{
 use crate::path::{Path, Step};
 
 /// Why no key stands for a comparison that SQLite makes without case.
-const ASCII_CASE: &str =
-    "SQLite ignores case for ASCII letters only, a lower-case key for all letters";
+const ASCII_CASE: &str = "SQLite ignores case only for ASCII letters, but a key in lower case ignores it for all letters";
 
 /// Why no key stands for a comparison in lower case where PostgreSQL sorts by bytes.
-const C_CASE: &str = "and the column has letters beyond ASCII: under the collation C, `lower` in PostgreSQL may not change them, but a key in lower case has all letters in lower case";
+const C_CASE: &str = "and the column has letters beyond ASCII: with the collation C, `lower` in PostgreSQL may leave them as they are, but a key in lower case changes all letters";
 
 /// Why a condition is not served, if nothing more exact is known.
 const UNUSABLE: &str = "`design` cannot turn into a key condition or a filter";
@@ -177,7 +176,7 @@ impl<'c> Reading<'c, '_> {
         if compares_several(condition) {
             return unserved(
                 format!("compares several columns at once: `{text}`"),
-                "ask for each set of values by a request of its own, `a = :a AND b = :b`: GetItem if that is the whole key",
+                "send one request for each set of values, `a = :a AND b = :b`; if these columns are the whole key, it is a GetItem",
             );
         }
         if (has_parameters || !self.prepared.keeps_literals && !is_negated(condition))
@@ -185,7 +184,7 @@ impl<'c> Reading<'c, '_> {
         {
             return unserved(
                 format!("compares with another collation than the column's: `{text}`"),
-                "give the column this collation, or add a column that holds the text in the form in which it is compared",
+                "give the column this collation, or store the text in a second column in a normalized form, such as in lower case, and compare that",
             );
         }
         if has_parameters && self.is_behind_page(condition) {

@@ -378,9 +378,9 @@ impl<'c> Reading<'c, '_> {
     pub(super) fn distinct_note(&self) -> Option<String> {
         let note = match &self.select.distinct_on {
             Some(by) => {
-                format!("the application keeps the first row for each value of DISTINCT ON ({by})")
+                format!("the application must do DISTINCT ON ({by}): keep the first row for each value")
             }
-            None => "the application removes rows with equal values in the columns of DISTINCT"
+            None => "the application must do DISTINCT: remove rows that are equal in the columns of the SELECT"
                 .to_owned(),
         };
         self.select.distinct.then_some(note)

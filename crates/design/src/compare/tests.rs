@@ -1329,11 +1329,11 @@ access_patterns:
         ),
         (
             "UPDATE zones SET name = :n, gone = :g WHERE id = :z",
-            "it sets the column `gone`, which the schema of zones does not have",
+            "it sets the column `gone`, which the table zones does not have",
         ),
         (
             "INSERT INTO zones (id, gone) VALUES (:z, :g)",
-            "it sets the column `gone`, which the schema of zones does not have",
+            "it sets the column `gone`, which the table zones does not have",
         ),
     ] {
         let found = found(write);

@@ -60,7 +60,7 @@ fn change_note(facts: &DocumentFacts<'_>, report: &Report) -> Option<String> {
     let missing = joined(missing.map(|read| &*read.name), ", ");
     (!missing.is_empty()).then(|| {
         format!(
-            "The mapping was changed after it was proposed: it does not have these access patterns: {missing}."
+            "The mapping was changed after the proposal. It no longer has these access patterns: {missing}."
         )
     })
 }
@@ -136,7 +136,7 @@ fn runners_up(report: &Report) -> DocBlock {
         designs.map(|cells| DocRow::new(cells.into_iter().map(|cell| vec![plain(cell)]).collect()));
     let titles = ["Design", "#USD a month", "Why"];
     DocBlock::Table(DocTable::new(
-        "Designs that the search found with fewer indexes, and why they were not chosen",
+        "The chosen design, and the designs with fewer indexes that the search found",
         &titles,
         rows.collect(),
     ))

@@ -34,8 +34,8 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
             title: "Access patterns",
             intro: "The questions that this table answers, each with the SQL query that it replaces. A \
                     key condition reads like a WHERE clause: the partition key must be equal, the \
-                    sort key may be a prefix or a range. There are no joins; a question that is \
-                    not listed here has no index that serves it.",
+                    sort key may be a prefix or a range. There are no joins. A question that is \
+                    not listed here may have no key or index that serves it.",
             blocks: patterns::table(facts),
         },
     ];
@@ -63,7 +63,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "aggregate",
             title: "Item collections",
-            intro: "The same items as the table and each index lay them out. One Query reads the items of one partition key, in the order of their sort keys, where SQL would need a join.",
+            intro: "The same items as they are grouped in the table and in each index. One Query reads items with the same partition key, in the order of their sort keys, where SQL would need a join.",
             blocks: places::collections(facts),
         },
         Section {
@@ -75,7 +75,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "guarantees",
             title: "What your database guaranteed and this table does not",
-            intro: "What the database guaranteed of the tables that the mapping reads, joins or embeds, and what takes its place. DynamoDB keeps one item to a key, and takes no item without its key attributes; all else is kept only if whoever writes items keeps it. Types and lengths are not listed: DynamoDB checks the type of key attributes only.",
+            intro: "What the database guaranteed for the tables that the mapping reads, joins or embeds, and what takes its place. DynamoDB itself guarantees only that there is one item for each key, and that each item has its key attributes. Everything else holds only if the programs that write items see to it. Types and lengths are not listed: DynamoDB checks the type of key attributes only.",
             blocks: guarantees::section(facts),
         },
         Section {
@@ -92,7 +92,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
         Section {
             anchor: "warnings",
             title: "Warnings",
-            intro: "The warnings of `dynafold check`, and those that the mapping accepts, the heaviest first.",
+            intro: "The warnings of `dynafold check`, and those that the mapping accepts, the most serious first.",
             blocks: warnings(facts.inputs),
         },
     );

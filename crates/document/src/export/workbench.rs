@@ -90,7 +90,7 @@ fn unsupported_features(model: &Model) -> Vec<String> {
     }
     if let Some(names) = index_names(&table.indexes, |index| index.throughput.is_some()) {
         warnings.push(format!(
-            "a Workbench model cannot describe an index's own capacity: that of {names} is left out"
+            "a Workbench model cannot describe the capacity of an index: it leaves out the capacity of {names}"
         ));
     }
     let settings_left_out = [

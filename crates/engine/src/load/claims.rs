@@ -129,7 +129,7 @@ fn keys_differ(
         ),
         _ if states == SourceStates::Many => (
             ClaimVerdict::NotProved,
-            "rows may have changed between the chunks, and only the keys of the results that count were compared: what another attempt wrote, such as one that failed or was killed, may have overwritten an item"
+            "rows may have changed between the reads of the chunks, and for each chunk only the keys of one result were compared: another attempt, such as one that failed or was killed, may have overwritten an item"
                 .to_owned(),
         ),
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
@@ -144,7 +144,7 @@ fn keys_differ(
         KeyCheck::First if finished && compares_again => (
             ClaimVerdict::Proved,
             format!(
-                "{} compared before the first write, and those of the rows that were loaded after the last: no two are equal",
+                "{} compared before the first write, and the keys of the loaded rows again after the load: no two are equal",
                 counted_as(keys.compared, "key was", "keys were")
             ),
         ),
@@ -215,7 +215,7 @@ mod tests {
                 [9, 0, 0],
                 complete,
                 Two,
-                "Proved: 9 keys were compared before the first write, and those",
+                "Proved: 9 keys were compared before the first write, and the keys",
             ),
             (
                 First,

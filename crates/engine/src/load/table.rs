@@ -64,7 +64,7 @@ pub enum TableError {
         status: String,
     },
     /// When an index that was asked for does not come, or is gone again.
-    #[error("the table `{name}` at {place} does not show the index `{index}`, which was asked for")]
+    #[error("the table `{name}` at {place} does not show the requested index `{index}`")]
     IndexGone {
         /// The table's name.
         name: String,
@@ -101,7 +101,7 @@ impl TableError {
             }
             Self::NotActive { .. } => Some("wait until it is ACTIVE, or name another table"),
             Self::IndexGone { .. } => Some(
-                "was it deleted meanwhile? Look at the table in the console, and start the same command again, which adds what is missing",
+                "the index may have been deleted meanwhile: look at the table in the console, then start the same command again, which adds missing indexes",
             ),
             Self::Target(error) => error.help.as_deref(),
         }

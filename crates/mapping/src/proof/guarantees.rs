@@ -610,7 +610,7 @@ impl OfTable<'_, '_> {
         });
         let exclusions = self.table.exclusions.iter().map(|one| {
             let kept = Kept::by_application(
-                "looks for rows in the way and writes, in a transaction that a lock item keeps to one writer: no condition compares an item with others",
+                "checks for conflicting rows and then writes, in a transaction on a lock item that lets only one writer succeed: no condition expression compares an item with other items",
             );
             (GuaranteeKind::Exclusion, one, one.expression.clone(), kept)
         });

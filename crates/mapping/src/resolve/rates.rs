@@ -929,10 +929,10 @@ impl ShardedKey {
         };
         let are = text_if(
             filled < self.shards,
-            format!(", of which the column can fill {filled},"),
+            format!(", of which the column can fill {filled}"),
         );
         let message = format!(
-            "{} writes a second over {over}{are} are {} for each on average, and about {} for the fullest; one partition takes {}",
+            "{} writes a second over {over}{are}: {} for each on average, and about {} for the busiest; one partition accepts {}",
             count(rounded(writes)),
             count(rounded(each / f64::from(filled))),
             count(above(full, PARTITION_WRITES)),
@@ -941,12 +941,10 @@ impl ShardedKey {
         let needed = shards_for(each);
         let help = match needed {
             Some(needed) if sources.is_none_or(|sources| sources >= needed) => format!(
-                "write shard({needed}): about {} writes a second for the fullest; `preview --all` shows how the rows spread",
+                "write shard({needed}): the busiest shard then gets about {} writes a second; `preview --all` shows how the rows spread",
                 count(rounded(fullest(each, needed)))
             ),
-            _ => {
-                "take the shard from a column with more values, such as the primary key".to_owned()
-            }
+            _ => "shard by a column with more distinct values, such as the primary key".to_owned(),
         };
         Some((message, help))
     }

@@ -803,14 +803,14 @@ fn shards_are_held_against_the_writes() {
     assert_eq!(
         told(2, 5_000),
         [
-            "5,000 writes a second over 2 shards are 2,500 for each on average, and about 2,542 for the fullest; one partition takes 1,000"
+            "5,000 writes a second over 2 shards: 2,500 for each on average, and about 2,542 for the busiest; one partition accepts 1,000"
         ]
     );
     // As many as writes / 1,000 are too few: a hash does not fill shards equally.
     assert_eq!(
         told(5, 5_000),
         [
-            "5,000 writes a second over 5 shards are 1,000 for each on average, and about 1,051 for the fullest; one partition takes 1,000"
+            "5,000 writes a second over 5 shards: 1,000 for each on average, and about 1,051 for the busiest; one partition accepts 1,000"
         ]
     );
     assert_eq!(
@@ -831,13 +831,13 @@ fn shards_are_held_against_the_writes() {
     assert_eq!(
         shard_warnings(both, 6_000, ""),
         [
-            "6,000 writes a second over 2 values with 3 shards each are 1,000 for each on average, and about 1,038 for the fullest; one partition takes 1,000"
+            "6,000 writes a second over 2 values with 3 shards each: 1,000 for each on average, and about 1,038 for the busiest; one partition accepts 1,000"
         ]
     );
     assert_eq!(
         shard_warnings("U#{gender | present(M, X) | shard(9)}", 3_000, ""),
         [
-            "3,000 writes a second over 9 shards, of which the column can fill 2, are 1,500 for each on average, and about 1,532 for the fullest; one partition takes 1,000"
+            "3,000 writes a second over 9 shards, of which the column can fill 2: 1,500 for each on average, and about 1,532 for the busiest; one partition accepts 1,000"
         ]
     );
     // How many values the rest has is not known, so all writes may go to one of them, or to many.
@@ -1239,7 +1239,7 @@ fn shards_of_columns_with_different_names_are_added_up() {
         told_with(Code::ShardCount, &text, &|_| {})
     };
     let both = [
-        "5,000 writes a second over 3 shards are 1,667 for each on average, and about 1,716 for the fullest; one partition takes 1,000",
+        "5,000 writes a second over 3 shards: 1,667 for each on average, and about 1,716 for the busiest; one partition accepts 1,000",
     ];
     assert_eq!(told("V#{user_id | shard(3)}"), both);
     assert_eq!(told("V#{setting_type | shard(3)}"), both);

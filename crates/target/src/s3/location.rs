@@ -17,14 +17,16 @@ pub struct S3Location {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
     /// When it does not begin with `s3://`.
-    #[error("a place in S3 is written `s3://bucket/prefix`")]
+    #[error("write a location in S3 as `s3://bucket/prefix`")]
     Scheme,
     /// When the bucket cannot have this name. The name.
-    #[error("`{0}` cannot be the name of a bucket: it has 3 to 63 of a-z, 0-9, `.` and `-`")]
+    #[error(
+        "`{0}` is not a bucket name: it must have 3 to 63 characters, only a-z, 0-9, `.` and `-`"
+    )]
     Bucket(String),
     /// When the prefix has other characters, is too long, or has a part that is empty, `.` or `..`.
     #[error(
-        "a prefix has at most 900 characters, of A-Z, a-z, 0-9 and `!-_.*'()/=`, and no empty part between slashes"
+        "a prefix may have at most 900 characters, only A-Z, a-z, 0-9 and `!-_.*'()/=`, and no part between slashes that is empty, `.` or `..`"
     )]
     Prefix,
 }

@@ -242,9 +242,9 @@ impl<'r> Operation<'r> {
             failure.causes.push(text);
         }
         failure.with_help(match self.open.job.route.kind {
-            ServiceLoad::Import if is_there => "delete the table, then start the same command again: it goes on with the export",
-            ServiceLoad::Import => "start the same command again: it goes on with the export",
-            ServiceLoad::Bulk => "some items may have been written. Start the same command again: another operation goes over all of them, and `dynafold verify` shows what is missing until then",
+            ServiceLoad::Import if is_there => "delete the table, then start the same command again: it continues with the finished export",
+            ServiceLoad::Import => "start the same command again: it continues with the finished export",
+            ServiceLoad::Bulk => "some items may have been written; `dynafold verify` shows which are missing. Start the same command again: a new bulk operation loads all items",
         })
     }
 

@@ -270,7 +270,7 @@ impl<'a> PatternProver<'_, 'a> {
                 _ => "the items".to_owned(),
             };
             reasons.push(format!(
-                "its `sql` selects {unused}, which is not compared with any attribute of {what}: leave it out, or name its attribute under `answer`"
+                "its `sql` selects {unused}, but no attribute of {what} is compared with this: leave it out, or write under `answer` which attribute holds it"
             ));
         }
         let is_lost = |at: usize| unaccounted.lost.contains(&at) || !is_used(at) && is_part(at);
@@ -288,7 +288,7 @@ impl<'a> PatternProver<'_, 'a> {
         if unaccounted.perhaps_expired > 0 {
             let ttl = self.proving.draw_context.model.table.ttl.as_deref();
             reasons.push(format!(
-                "{} rows and items were not compared, since items may have expired: select what `{}` is made from, and without a limit",
+                "{} rows and items were not compared, because items may have expired: select the columns from which `{}` is made, and use no limit",
                 unaccounted.perhaps_expired,
                 ttl.unwrap_or_default()
             ));
@@ -387,7 +387,7 @@ impl<'a> PatternProver<'_, 'a> {
         for (attribute, column) in &pattern.answer {
             if !has_column(column) {
                 return Err(ProofStop::Unproved(format!(
-                    "its `answer` says that `{attribute}` is `{column}`, and its `sql` has no such column"
+                    "its `answer` maps `{attribute}` to the column `{column}`, which its `sql` does not select"
                 )));
             }
         }
