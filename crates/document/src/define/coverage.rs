@@ -8,7 +8,7 @@ use dynafold_relational::scan::{Relation, Scan};
 
 use super::items::DocumentedItemType;
 use super::trace::OriginColumn;
-use super::{DefinitionInputs, DocumentFacts, pattern_names};
+use super::{DefinitionInputs, DocumentFacts, pattern_links};
 use crate::tree::{
     About, DocBlock, DocRow, DocTable, SourceColumn, SourceTable, TableRole, TextLine, TextPiece,
     code, joined, link, plain,
@@ -246,7 +246,7 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     }
     if !source.patterns.is_empty() {
         let mut found = vec![plain("Found by ")];
-        found.extend(pattern_names(&source.patterns));
+        found.extend(pattern_links(&source.patterns));
         blocks.push(DocBlock::Paragraph(found));
     }
     blocks

@@ -8,7 +8,7 @@ use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::places::cells;
 use super::trace::{OriginColumn, Tracer, origins};
-use super::{DefinitionInputs, DocumentFacts, pattern_names};
+use super::{DefinitionInputs, DocumentFacts, pattern_links};
 use crate::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, link,
     plain, prose,
@@ -261,7 +261,7 @@ impl DocumentedItemType<'_> {
             .map(|proof| proof.pattern.as_str())
             .collect();
         if !finders.is_empty() {
-            facts.push(("Found by", pattern_names(&finders)));
+            facts.push(("Found by", pattern_links(&finders)));
         }
         let mut sizes = inputs.proofs.sizes.iter();
         let size = sizes.find(|proof| *proof.item_type == *model.name);

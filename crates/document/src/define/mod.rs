@@ -149,7 +149,7 @@ impl<'g> DocumentFacts<'g> {
 }
 
 /// Links to access patterns, with commas between.
-fn pattern_names(names: &[impl AsRef<str>]) -> TextLine {
+fn pattern_links(names: &[impl AsRef<str>]) -> TextLine {
     let links = names
         .iter()
         .map(|name| vec![link(About::Pattern, name.as_ref())]);
