@@ -140,3 +140,48 @@ pub fn check_expiries(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use dynafold_relational::catalog::sample::shop;
+
+    use super::*;
+
+    fn pin(child: &str, parent: &str) -> Pin {
+        Pin {
+            child: child.to_owned(),
+            parent: parent.to_owned(),
+            line: 7,
+        }
+    }
+
+    #[test]
+    fn pins_that_contradict_the_schema_or_each_other_are_refused() {
+        let mut catalog = shop();
+        let (lines, orders) = (pin("Order Details", "orders"), pin("orders", "users"));
+        let told = check_pins(&catalog, std::slice::from_ref(&orders)).unwrap_err();
+        assert_eq!(
+            told.to_string(),
+            "line 7: `orders` cannot be kept beside `users`: the foreign key may be NULL, and a row without a parent would have no place"
+        );
+        for table in &mut catalog.tables {
+            table.columns.iter_mut().for_each(|c| c.nullable = false);
+        }
+        let kept = check_pins(&catalog, std::slice::from_ref(&lines)).unwrap();
+        let kept: Vec<&[String]> = kept.values().map(Vec::as_slice).collect();
+        assert_eq!(kept, [["Order ID"], ["id"]]);
+        for (pins, why) in [
+            (
+                [lines.clone(), orders.clone()],
+                "puts another table beside it",
+            ),
+            (
+                [orders, lines],
+                "puts the parent itself beside another table",
+            ),
+        ] {
+            let told = check_pins(&catalog, &pins).unwrap_err().to_string();
+            assert!(told.ends_with(why), "{told}");
+        }
+    }
+}
