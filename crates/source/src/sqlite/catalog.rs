@@ -144,8 +144,8 @@ async fn collations(connection: &mut SqliteConnection, table: &Table) -> Vec<Str
         names.extend(match compared(connection, &table.name, &[column]).await {
             Ok(names) => names,
             Err(error) => {
-                let error = error.to_string();
-                let own = error.split_once("no such collation sequence: ");
+                let message = error.to_string();
+                let own = message.split_once("no such collation sequence: ");
                 vec![own.map_or(UNKNOWN, |(_, name)| name).to_owned()]
             }
         });
@@ -419,8 +419,8 @@ pub(super) async fn describe_answer(
         let name = column.name().to_owned();
         let mut described = Column::new(name, String::new(), DataType::Dynamic);
         if let Some(origin) = column.origin().table_column() {
-            let (columns, _) = read_columns(connection, &origin.table).await?;
-            let base = columns.into_iter().find(|c| *c.name == *origin.name);
+            let (of_table, _) = read_columns(connection, &origin.table).await?;
+            let base = of_table.into_iter().find(|c| *c.name == *origin.name);
             if let Some(base) = base {
                 described.declared = base.declared;
                 described.data_type = base.data_type;
