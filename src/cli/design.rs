@@ -18,8 +18,8 @@ use super::{Outcome, mapping, prices, report};
 use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
 use crate::design::{
-    Design, Expiries, Limits, Observed, Pins, Warning, conditions_of, design, expiring, guess,
-    pinned, price,
+    Design, Expiries, Limits, Observed, Pins, Warning, check_expiries, check_pins, conditions_of,
+    design, guess, price,
 };
 use crate::dynamodb::MAX_GLOBAL_INDEXES;
 use crate::dynamodb::price::Prices;
@@ -307,9 +307,9 @@ fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failu
     }
     let statements = workload::read(&text, catalog.dbms).map_err(|error| refused(&error))?;
     let pins = workload::pins(&text).map_err(|error| refused(&error))?;
-    let pins = pinned(catalog, &pins).map_err(|error| refused(&error))?;
+    let pins = check_pins(catalog, &pins).map_err(|error| refused(&error))?;
     let expiries = workload::expiries(&text).map_err(|error| refused(&error))?;
-    let expiries = expiring(catalog, &expiries).map_err(|error| refused(&error))?;
+    let expiries = check_expiries(catalog, &expiries).map_err(|error| refused(&error))?;
     Ok((statements, (pins, expiries)))
 }
 

@@ -1,15 +1,17 @@
 //! How a user ends what takes long: by a signal, once or twice.
 
+use super::failure::INTERRUPTED;
 use super::output::write_to_stderr;
 use crate::load::Cancel;
 
-/// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
+/// What the first Ctrl-C or SIGTERM cancels, so that what is in flight is finished and reported. The second ends the program
+/// at once.
 pub(super) fn stop_on_signals() -> Cancel {
     let cancel = Cancel::default();
-    let wish = cancel.clone();
+    let cancelled = cancel.clone();
     tokio::spawn(async move {
         stop_signal().await;
-        wish.cancel();
+        cancelled.cancel();
         write_to_stderr(
             "stopping when the requests in flight are done; interrupt again to stop at once",
         );
@@ -18,7 +20,7 @@ pub(super) fn stop_on_signals() -> Cancel {
             clippy::exit,
             reason = "the user asked twice; every answered write is safe"
         )]
-        std::process::exit(130);
+        std::process::exit(INTERRUPTED.into());
     });
     cancel
 }

@@ -27,7 +27,7 @@ use crate::path::{Path, Step};
 use crate::writes::Values;
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
-pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, unkept_figures};
+pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, is_total, unkept_figures};
 pub(crate) use filter::{Filter, Test, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
 use note::note_names;

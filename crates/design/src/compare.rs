@@ -601,7 +601,7 @@ impl<'d> Priced<'d> {
                 bytes += self.beside(own, main, found.unwrap_or(1.0)) * self.bytes(item, index);
             }
         }
-        let each = if pattern.consistent { 1.0 } else { 0.5 };
+        let each = pattern.read_unit();
         let requests = float(u64::from(pattern.shards.unwrap_or(1)));
         let lists = chosen.map_or(1, |ask| ask.requests);
         let requests = requests * float(lists) * (bytes / 1_048_576.0).ceil().max(1.0);

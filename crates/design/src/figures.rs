@@ -1,14 +1,14 @@
-//! Figures that are kept: an item for each group of rows with their number and sums, which each write updates. To the rest of
-//! a design it is a table like others, of which only the mapping knows that a query makes its rows.
+//! Figures that are kept: an item for each group of rows with their number and sums, which each write updates. The rest of a
+//! design takes them for a table like others; only the mapping knows that a query makes its rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::{joined, rounded};
 use dynafold_mapping::Described;
-use dynafold_relational::catalog::{Catalog, Column, DataType, ForeignKey, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, identifier, table_reference};
 
-use crate::ask::{Ask, Figure, FigureQuery, Note, TOTAL, ask, figure_query};
+use crate::ask::{Ask, Figure, FigureQuery, Note, TOTAL, ask, figure_query, is_total};
 use crate::facts::{Facts, rows};
 use crate::observed::Observed;
 use crate::path::Path;
@@ -51,45 +51,40 @@ impl Figures {
         let mut with = catalog.clone();
         let facts = Facts { catalog, observed };
         for (name, kept) in &mut found.tables {
-            with.tables.extend(kept.finish(name, facts));
+            if let Some(base) = catalog.table(&kept.of.base) {
+                kept.sql = kept.query(base, catalog.dbms);
+                with.tables.extend(kept.table(name, base, facts));
+            }
         }
         (found, with)
     }
 
-    /// The table that holds the figures of a query; what it needs is added.
+    /// The name of the table that holds the figures of a query, to which they are added.
     fn table(&mut self, catalog: &Catalog, query: &FigureQuery) -> TableName {
         let base = format!("{}_by_{}", query.base.name, query.groups.join("_"));
         let numbered = (2..).map(|number| format!("{base}_{number}"));
         let names = std::iter::once(base.clone()).chain(numbered);
-        for name in names {
-            let name = TableName {
-                schema: query.base.schema.clone(),
-                name,
-            };
-            let is_same = |kept: &KeptFigures| {
+        let mut names = names.map(|name| TableName {
+            schema: query.base.schema.clone(),
+            name,
+        });
+        let is_usable = |name: &TableName| match self.tables.get(name) {
+            Some(kept) => {
                 kept.of.base == query.base
                     && kept.of.groups == query.groups
                     && kept.of.conditions == query.conditions
                     && kept.of.from == query.from
-            };
-            let is_free = catalog.find(&name.name).is_none() && catalog.table(&name).is_none();
-            match self.tables.get_mut(&name) {
-                Some(kept) if is_same(kept) => {
-                    kept.of.figures.extend(query.figures.iter().cloned());
-                    return name;
-                }
-                None if is_free => {
-                    let kept = KeptFigures {
-                        of: query.clone(),
-                        sql: String::new(),
-                    };
-                    self.tables.insert(name.clone(), kept);
-                    return name;
-                }
-                _ => {}
             }
-        }
-        query.base.clone()
+            None => catalog.find(&name.name).is_none() && catalog.table(name).is_none(),
+        };
+        let name = names.find(is_usable).unwrap_or_default();
+        let kept = self.tables.entry(name.clone());
+        let kept = kept.or_insert_with(|| KeptFigures {
+            of: query.clone(),
+            sql: String::new(),
+        });
+        kept.of.figures.extend(query.figures.iter().cloned());
+        name
     }
 
     /// What a statement asks of the figures that are kept for it.
@@ -171,8 +166,6 @@ impl Figures {
                 }
                 own.all += rate;
                 own.statements.push(Write {
-                    at: write.at,
-                    name: write.name.clone(),
                     kind: WriteKind::Update,
                     rate,
                     inserts_several: false,
@@ -182,6 +175,7 @@ impl Figures {
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
                     found_by: kept.of.groups.clone(),
                     below: Vec::new(),
+                    ..write
                 });
             }
             writes.insert(name.clone(), own);
@@ -190,56 +184,58 @@ impl Figures {
 }
 
 impl KeptFigures {
-    /// Writes its query, and makes its table.
-    fn finish(&mut self, name: &TableName, facts: Facts<'_>) -> Option<Table> {
-        let base = facts.catalog.table(&self.of.base)?;
-        let dbms = facts.catalog.dbms;
+    /// The query that makes the rows of the table from those of `base`.
+    fn query(&self, base: &Table, dbms: Dbms) -> String {
         let quoted = |column: &str| identifier(column, dbms);
-        let is_total = |column: &String| column == TOTAL.0 && base.column(column).is_none();
-        let by = self.of.groups.iter().filter(|column| !is_total(column));
-        let by: Vec<String> = by.map(|column| quoted(column)).collect();
         let groups = self.of.groups.iter().map(|column| {
-            if is_total(column) {
+            if is_total(base, column) {
                 format!("{} AS {}", TOTAL.1, quoted(column))
             } else {
                 quoted(column)
             }
         });
-        let figures = self
-            .of
-            .figures
-            .iter()
-            .map(|figure| format!("{} AS {}", figure.sql(&quoted), quoted(&figure.name())));
+        let figures = self.of.figures.iter();
+        let figures =
+            figures.map(|figure| format!("{} AS {}", figure.sql(&quoted), quoted(&figure.name())));
         let selected = joined(groups.chain(figures), ", ");
-        let met = match self.of.conditions.as_slice() {
+        let conditions = match self.of.conditions.as_slice() {
             [] => String::new(),
             all => format!(" WHERE {}", all.join(" AND ")),
         };
-        let by = if by.is_empty() {
-            String::new()
-        } else {
-            format!(" GROUP BY {}", by.join(", "))
+        let grouped = self.of.groups.iter();
+        let grouped = grouped.filter(|column| !is_total(base, column));
+        let grouped = match joined(grouped.map(|column| quoted(column)), ", ").as_str() {
+            "" => String::new(),
+            columns => format!(" GROUP BY {columns}"),
         };
-        self.sql = format!("SELECT {selected} FROM {}{met}{by}", self.of.from);
+        format!(
+            "SELECT {selected} FROM {}{conditions}{grouped}",
+            self.of.from
+        )
+    }
+
+    /// The table with these rows; `None` if `base` lacks a column.
+    fn table(&self, name: &TableName, base: &Table, facts: Facts<'_>) -> Option<Table> {
         let mut table = Table::new(name.clone(), base.kind);
-        let mut values = 1.0;
+        let mut most_rows = 1.0;
         for column in &self.of.groups {
-            if is_total(column) {
+            let mut own = if is_total(base, column) {
                 let text = DataType::Text { max_chars: None };
-                let mut own = Column::new(column.clone(), "text".to_owned(), text);
-                own.nullable = false;
-                own.distinct = Some(1);
-                table.columns.push(own);
-                continue;
-            }
-            let distinct = facts.distinct(&Path::own(column), base);
-            values *= distinct;
-            let mut own = base.column(column)?.clone();
+                let mut total = Column::new(column.clone(), "text".to_owned(), text);
+                total.distinct = Some(1);
+                total
+            } else {
+                let distinct = facts.distinct(&Path::own(column), base);
+                most_rows *= distinct;
+                Column {
+                    generated: None,
+                    default: None,
+                    rowid: false,
+                    distinct: Some(rounded(distinct)),
+                    ..base.column(column)?.clone()
+                }
+            };
             own.nullable = false;
-            own.generated = None;
-            own.default = None;
-            own.rowid = false;
-            own.distinct = Some(rounded(distinct));
             table.columns.push(own);
         }
         for figure in &self.of.figures {
@@ -256,13 +252,9 @@ impl KeptFigures {
         table.primary_key.clone_from(&self.of.groups);
         let is_within =
             |key: &&ForeignKey| key.columns.iter().all(|one| self.of.groups.contains(one));
-        table.foreign_keys = base
-            .foreign_keys
-            .iter()
-            .filter(is_within)
-            .cloned()
-            .collect();
-        table.estimated_rows = Some(rounded(values.min(rows(base)).max(1.0)));
+        let foreign_keys = base.foreign_keys.iter().filter(is_within);
+        table.foreign_keys = foreign_keys.cloned().collect();
+        table.estimated_rows = Some(rounded(most_rows.min(rows(base)).max(1.0)));
         Some(table)
     }
 }

@@ -62,7 +62,7 @@ use figures::Figures;
 pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
-pub use pins::{Expires, Expiries, Pins, RefusedExpiry, RefusedPin, expiring, pinned};
+pub use pins::{Expiries, ExpiryTime, Pins, RefusedExpiry, RefusedPin, check_expiries, check_pins};
 use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,

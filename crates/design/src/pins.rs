@@ -12,11 +12,9 @@ pub type Pins = BTreeMap<TableName, Vec<String>>;
 
 /// Why no proposal can follow a pin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: `{child}` cannot be kept beside `{parent}`: {why}")]
+#[error("line {}: `{}` cannot be kept beside `{}`: {why}", .pin.line, .pin.child, .pin.parent)]
 pub struct RefusedPin {
-    line: usize,
-    child: String,
-    parent: String,
+    pin: Pin,
     why: &'static str,
 }
 
@@ -26,51 +24,46 @@ pub struct RefusedPin {
 ///
 /// [`RefusedPin`] when a table or a foreign key is missing, a row may be without its parent, or two pins contradict each
 /// other.
-pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
+pub fn check_pins(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
     let mut found = Pins::new();
     for pin in pins {
         let refused = |why: &'static str| RefusedPin {
-            line: pin.line,
-            child: pin.child.clone(),
-            parent: pin.parent.clone(),
+            pin: pin.clone(),
             why,
         };
         let tables = catalog.find(&pin.child).zip(catalog.find(&pin.parent));
         let (child, parent) =
             tables.ok_or_else(|| refused("the schema does not have both tables"))?;
-        let mut keys = child.foreign_keys.iter();
-        let key = keys.find(|key| {
-            let mut own = parent.row_key().iter();
-            key.references == parent.name
-                && own.all(|column| key.referenced_columns.contains(column))
+        let keys = child.foreign_keys.iter();
+        let mut keys = keys.filter(|key| key.references == parent.name);
+        let columns = keys.find_map(|key| {
+            let own = |column: &String| {
+                let mut pairs = key.referenced_columns.iter().zip(&key.columns);
+                let (_, own) = pairs.find(|(referenced, _)| *referenced == column)?;
+                Some(own.clone())
+            };
+            let columns = parent.row_key().iter().map(own);
+            columns.collect::<Option<Vec<String>>>()
         });
-        let key = key.ok_or_else(|| refused("no foreign key refers to the parent's key"))?;
-        let columns = parent.row_key().iter().filter_map(|column| {
-            let mut pairs = key.referenced_columns.iter().zip(&key.columns);
-            pairs
-                .find(|(there, _)| *there == column)
-                .map(|(_, own)| own.clone())
-        });
-        let columns: Vec<String> = columns.collect();
-        let mut nullable = columns.iter().filter_map(|name| child.column(name));
-        let is_key = |name: &String| child.row_key().contains(name);
-        if nullable.any(|column| column.nullable && !is_key(&column.name)) {
+        let columns =
+            columns.ok_or_else(|| refused("no foreign key refers to the parent's key"))?;
+        let may_be_null = |name: &String| {
+            let column = child.column(name);
+            !child.row_key().contains(name) && column.is_some_and(|column| column.nullable)
+        };
+        if columns.iter().any(may_be_null) {
             return Err(refused(
                 "the foreign key may be NULL, and a row without a parent would have no place",
             ));
         }
-        let known = found
-            .entry(child.name.clone())
-            .or_insert_with(|| columns.clone());
-        if *known != columns {
+        let known = found.entry(child.name.clone());
+        if *known.or_insert_with(|| columns.clone()) != columns {
             return Err(refused(
                 "another `keep` line already puts it beside another table, or puts another table beside it",
             ));
         }
-        let own = found
-            .entry(parent.name.clone())
-            .or_insert_with(|| parent.row_key().to_vec());
-        if *own != parent.row_key() {
+        let known = found.entry(parent.name.clone());
+        if *known.or_insert_with(|| parent.row_key().to_vec()) != parent.row_key() {
             return Err(refused(
                 "another `keep` line puts the parent itself beside another table",
             ));
@@ -79,25 +72,23 @@ pub fn pinned(catalog: &Catalog, pins: &[Pin]) -> Result<Pins, RefusedPin> {
     Ok(found)
 }
 
-/// The tables whose items expire, each with the column that holds the time.
-pub type Expiries = BTreeMap<TableName, Expires>;
+/// The tables whose items expire, and when.
+pub type Expiries = BTreeMap<TableName, ExpiryTime>;
 
 /// When the items of a table expire.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expires {
-    /// The column with the time.
+pub struct ExpiryTime {
+    /// The column with a time, or with seconds since 1970.
     pub column: String,
     /// How long after that time, as the filter `plus` takes it; `None` for that time itself.
     pub after: Option<String>,
 }
 
-/// Why items cannot expire by that column.
+/// Why items cannot expire by a column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: `{table}` cannot expire by `{column}`: {why}")]
+#[error("line {}: `{}` cannot expire by `{}`: {why}", .expiry.line, .expiry.table, .expiry.column)]
 pub struct RefusedExpiry {
-    line: usize,
-    table: String,
-    column: String,
+    expiry: Expiry,
     why: &'static str,
 }
 
@@ -105,14 +96,13 @@ pub struct RefusedExpiry {
 ///
 /// # Errors
 ///
-/// [`RefusedExpiry`] where the column is not there, or holds no times.
-pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, RefusedExpiry> {
+/// [`RefusedExpiry`] when the table or the column is missing, the column does not hold times, the table has no key, or two
+/// lines name one table.
+pub fn check_expiries(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, RefusedExpiry> {
     let mut found = Expiries::new();
     for expiry in expiries {
         let refused = |why: &'static str| RefusedExpiry {
-            line: expiry.line,
-            table: expiry.table.clone(),
-            column: expiry.column.clone(),
+            expiry: expiry.clone(),
             why,
         };
         let table = catalog
@@ -122,16 +112,17 @@ pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, Refu
         let mut columns = table.columns.iter();
         let column = columns.find(|column| column.name.eq_ignore_ascii_case(&expiry.column));
         let column = column.ok_or_else(|| refused("the table does not have that column"))?;
+        let is_integer = matches!(column.data_type, DataType::Integer { .. });
         let is_time = matches!(
             column.data_type,
-            DataType::Date | DataType::Timestamp { .. } | DataType::Integer { .. }
+            DataType::Date | DataType::Timestamp { .. }
         );
-        if !is_time {
+        if !is_time && !is_integer {
             return Err(refused(
                 "it holds neither times nor whole numbers (seconds since 1970)",
             ));
         }
-        if expiry.after.is_some() && matches!(column.data_type, DataType::Integer { .. }) {
+        if is_integer && expiry.after.is_some() {
             return Err(refused(
                 "a period cannot be added to a column of whole numbers: add a column with the time at which the row expires",
             ));
@@ -139,14 +130,58 @@ pub fn expiring(catalog: &Catalog, expiries: &[Expiry]) -> Result<Expiries, Refu
         if table.row_key().is_empty() {
             return Err(refused("no key identifies its rows, so it has no items"));
         }
-        if found.contains_key(&table.name) {
-            return Err(refused("two `expires` lines name it"));
-        }
-        let expires = Expires {
+        let time = ExpiryTime {
             column: column.name.clone(),
             after: expiry.after.clone(),
         };
-        found.insert(table.name.clone(), expires);
+        if found.insert(table.name.clone(), time).is_some() {
+            return Err(refused("two `expires` lines name it"));
+        }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_relational::catalog::sample::shop;
+
+    use super::*;
+
+    fn pin(child: &str, parent: &str) -> Pin {
+        Pin {
+            child: child.to_owned(),
+            parent: parent.to_owned(),
+            line: 7,
+        }
+    }
+
+    #[test]
+    fn pins_that_contradict_the_schema_or_each_other_are_refused() {
+        let mut catalog = shop();
+        let (lines, orders) = (pin("Order Details", "orders"), pin("orders", "users"));
+        let told = check_pins(&catalog, std::slice::from_ref(&orders)).unwrap_err();
+        assert_eq!(
+            told.to_string(),
+            "line 7: `orders` cannot be kept beside `users`: the foreign key may be NULL, and a row without a parent would have no place"
+        );
+        for table in &mut catalog.tables {
+            table.columns.iter_mut().for_each(|c| c.nullable = false);
+        }
+        let kept = check_pins(&catalog, std::slice::from_ref(&lines)).unwrap();
+        let kept: Vec<&[String]> = kept.values().map(Vec::as_slice).collect();
+        assert_eq!(kept, [["Order ID"], ["id"]]);
+        for (pins, why) in [
+            (
+                [lines.clone(), orders.clone()],
+                "puts another table beside it",
+            ),
+            (
+                [orders, lines],
+                "puts the parent itself beside another table",
+            ),
+        ] {
+            let told = check_pins(&catalog, &pins).unwrap_err().to_string();
+            assert!(told.ends_with(why), "{told}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::facts::significant;
 use crate::figures::KeptFigures;
 use crate::names::{MappingNames, between, compared, filter, written_name};
 use crate::path::{Path, Step, is_loose};
-use crate::pins::{Expires, Expiries, Pins};
+use crate::pins::{Expiries, Pins};
 use crate::pricing::{PROJECTED, is_moved};
 use crate::splits::Splits;
 use crate::structure::{KeyPart, Part, Structure, descends, own_part};
@@ -618,18 +618,15 @@ impl<'c> Writing<'_, 'c> {
             return None;
         }
         let rows = self.rows_of(table);
-        let Expires {
-            column: name,
-            after,
-        } = self.expiries.get(rows)?;
-        let seconds = match &self.catalog.table(rows)?.column(name)?.data_type {
+        let time = self.expiries.get(rows)?;
+        let seconds = match &self.catalog.table(rows)?.column(&time.column)?.data_type {
             DataType::Integer { .. } => String::new(),
-            _ => match after {
+            _ => match &time.after {
                 Some(period) => format!(" | plus({period}) | epoch"),
                 None => " | epoch".to_owned(),
             },
         };
-        let reference = TemplatePath(std::slice::from_ref(name)).to_string();
+        let reference = TemplatePath(std::slice::from_ref(&time.column)).to_string();
         Some(quoted(&format!("{{{reference}{seconds}}}")))
     }
 

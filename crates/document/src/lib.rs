@@ -14,7 +14,7 @@ mod phrases;
 pub mod schema;
 mod tree;
 
-pub use define::{Inputs, Totals, cells, define};
+pub use define::{DefinitionInputs, ForecastTotals, cells, define};
 pub use definition::{Definition, ExampleAnswer, ExampleRequest, Examples, Warning};
 pub use html::{HTML_MARKER, html};
 pub use markdown::{MARKDOWN_MARKER, markdown};

@@ -11,7 +11,7 @@ pub struct Claim {
     /// What is claimed.
     #[serde(rename = "claim")]
     pub kind: ClaimKind,
-    /// What it is claimed of.
+    /// What the claim is about.
     pub of: ClaimSubject,
     /// How far it was shown.
     #[serde(flatten)]
@@ -55,16 +55,16 @@ pub enum ClaimKind {
 /// What a claim is about. What does not apply is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimSubject {
-    /// Item types; all of the mapping's where there is none.
+    /// Names of item types; all of the mapping's if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub item_types: Vec<String>,
-    /// An attribute.
+    /// The sort key attribute whose order is claimed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
-    /// An index.
+    /// The index that the claim is about, or that the access pattern asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// An access pattern.
+    /// The access pattern's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// A partition key value of the table, as DynamoDB JSON.

@@ -476,6 +476,11 @@ impl AccessPattern {
     /// Stands for the shard's number in place of a parameter's index.
     pub const SHARD: usize = usize::MAX;
 
+    /// Read units for 4 KB: half a unit where reads may be eventually consistent.
+    pub fn read_unit(&self) -> f64 {
+        if self.consistent { 1.0 } else { 0.5 }
+    }
+
     /// Whether its key condition is the table's whole key, so that it finds at most one item.
     pub fn is_whole_key(&self) -> bool {
         let equal = self

@@ -78,8 +78,8 @@ pub fn index_terms(sql: &str) -> Vec<String> {
     terms.unwrap_or_default()
 }
 
-/// The column and the values that a CHECK allows for it, as text, for `state IN ('a', 'b')` and its equivalents. NULL always
-/// passes a CHECK.
+/// The column and the values that a CHECK allows for it, as text, for `state IN ('a', 'b')` and its equivalents; `None` if it
+/// lists no values, or may allow others. NULL always passes a CHECK.
 pub fn allowed_values(expression: &str, dbms: Dbms) -> Option<(String, Vec<String>)> {
     let expression = expression.to_owned();
     on_large_stack(move || {
@@ -96,18 +96,18 @@ fn allowed_values_of(expression: &Expr) -> Option<(String, Vec<String>)> {
             expr,
             list,
             negated: false,
-        } => Some((column(expr)?, constants(list)?)),
+        } => Some((column_name(expr)?, constants(list)?)),
         Expr::AnyOp {
             left,
             compare_op: BinaryOperator::Eq,
             right,
             ..
         } => match without_casts(right) {
-            Expr::Array(array) => Some((column(left)?, constants(&array.elem)?)),
+            Expr::Array(array) => Some((column_name(left)?, constants(&array.elem)?)),
             _ => None,
         },
         Expr::BinaryOp { left, op, right } => match op {
-            BinaryOperator::Eq => Some((column(left)?, vec![constant(right)?])),
+            BinaryOperator::Eq => Some((column_name(left)?, vec![constant(right)?])),
             BinaryOperator::Or => {
                 let (name, mut values) = allowed_values_of(left)?;
                 let (other_name, other_values) = allowed_values_of(right)?;
@@ -136,7 +136,7 @@ pub(super) fn without_casts(expression: &Expr) -> &Expr {
     }
 }
 
-fn column(expression: &Expr) -> Option<String> {
+fn column_name(expression: &Expr) -> Option<String> {
     match without_casts(expression) {
         Expr::Identifier(name) => Some(name.value.clone()),
         _ => None,

@@ -1,12 +1,11 @@
-//! Files that hold rows, keys or how a load goes: nobody but their owner may read them, from the moment that they are made
-//! and whatever the umask says. One that is there already keeps its permissions. And how such files are read and written
-//! whole.
+//! Files that hold rows, keys or how a load goes: only their owner may read them, from the moment that they are created and
+//! whatever the umask says. An existing file keeps its permissions.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Result, Write as _};
 use std::path::Path;
 
-/// How such a file is opened. Whoever opens it says for what.
+/// Options that create such a file; the caller adds what it opens it for.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -17,13 +16,13 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Makes an empty file where none is, for SQLite, which gives what it puts beside a file the same permissions. That it
-/// cannot be made is told by whoever opens it.
-pub fn make(path: &Path) {
+/// Creates an empty file where none is, before SQLite opens it: SQLite gives the files that it puts beside it the same
+/// permissions. A failure is left to SQLite to report.
+pub fn create_empty(path: &Path) {
     let _ = options().write(true).create_new(true).open(path);
 }
 
-/// What was found, read or deleted of a file; `None` where there is no such file.
+/// The result of asking for a file, reading it or deleting it; `None` where there is no such file.
 ///
 /// # Errors
 ///
@@ -35,23 +34,24 @@ pub fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Writes a file whole, or not at all: beside it, then in its place.
+/// Writes a file whole, or not at all: first beside it, ending in `.tmp`, then in its place.
 ///
 /// # Errors
 ///
 /// What the operating system says.
 pub fn write_whole(path: &Path, text: &[u8]) -> Result<()> {
-    let before = path.with_extension("tmp");
-    let mut how = options();
-    let mut file = how.write(true).create(true).truncate(true).open(&before)?;
+    let unfinished = path.with_extension("tmp");
+    let mut options = options();
+    options.write(true).create(true).truncate(true);
+    let mut file = options.open(&unfinished)?;
     file.write_all(text)?;
     file.sync_all()?;
-    std::fs::rename(&before, path)?;
+    std::fs::rename(&unfinished, path)?;
     sync_folder(path)
 }
 
-/// Makes a file durable that was made or renamed last. Where folders cannot be opened, as on Windows, there
-/// is nothing to do.
+/// Makes durable that a file in its folder was created or renamed. Does nothing where folders cannot be opened or synced, as
+/// on Windows.
 ///
 /// # Errors
 ///
@@ -64,15 +64,8 @@ pub fn sync_folder(path: &Path) -> Result<()> {
     let Some(folder) = folder.and_then(|folder| File::open(folder).ok()) else {
         return Ok(());
     };
-    match folder.sync_all() {
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::InvalidInput | ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
-        synced => synced,
-    }
+    folder.sync_all().or_else(|error| match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::Unsupported => Ok(()),
+        _ => Err(error),
+    })
 }

@@ -16,7 +16,7 @@ use crate::cli::signals::stop_on_signals;
 use crate::cli::{mapping, prices, progress, target};
 use crate::design::Report;
 use crate::diagnostic::{Diagnostic, to_json};
-use crate::document::{Definition, Examples, Inputs, Totals, Warning, define};
+use crate::document::{Definition, DefinitionInputs, Examples, ForecastTotals, Warning, define};
 use crate::mapping::PatternProof;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -95,18 +95,18 @@ pub(super) async fn gather(
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    let definition = define(&Inputs {
+    let definition = define(&DefinitionInputs {
         mapping: &name,
         model: &model,
         catalog: &catalog,
         proofs: &proofs,
         context: &context,
         samples: &samples,
-        rows,
+        row_limit: rows,
         examples,
-        shown: usize::from(arguments.limit),
+        example_limit: usize::from(arguments.limit),
         answers: found,
-        forecast: forecast.as_ref().map(|forecast| Totals {
+        forecast: forecast.as_ref().map(|forecast| ForecastTotals {
             item_types: &forecast.item_types,
             places: &forecast.places,
             wide: &forecast.wide,

@@ -3,7 +3,7 @@
 use crate::cli::format::{bytes, count, counted, one_line, text_if};
 use crate::dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use crate::mapping::forecast::{HOT_READS_HELP, TOO_FEW_ROWS, WIDE_ITEMS_HELP};
-use crate::preview::{Collections, HeaviestKeys, PlaceForecast, PlaceKind, WideItems};
+use crate::preview::{HeaviestKeys, ItemCollections, PlaceForecast, PlaceKind, WideItems};
 
 /// Patterns that are named beside a key.
 const PATTERNS: usize = 3;
@@ -150,7 +150,7 @@ pub(super) fn large_items(wide: &[WideItems]) -> String {
     out.join("\n")
 }
 
-pub(super) fn item_collections(found: &Collections) -> String {
+pub(super) fn item_collections(found: &ItemCollections) -> String {
     let mut out = vec![format!(
         " items with their local index entries: {}{}",
         bytes(found.largest.total),

@@ -15,6 +15,11 @@ use crate::observed::Observed;
 /// The column and the value, in SQL, that stand for a group where all rows are one group.
 pub(crate) const TOTAL: (&str, &str) = ("figure", "'all'");
 
+/// Whether a column by which rows of a table are grouped stands for all rows as one group.
+pub(crate) fn is_total(table: &Table, column: &str) -> bool {
+    column == TOTAL.0 && table.column(column).is_none()
+}
+
 /// A figure of a group of rows: the number of rows, of rows in which a column is not NULL, or the sum of a column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Figure {
@@ -375,7 +380,7 @@ impl Reading<'_, '_> {
     /// Whether values of a column are equal exactly where their texts in a key are, so that a key can stand for a group.
     fn is_group(&self, table: &Table, column: &str) -> bool {
         let dbms = self.catalog.dbms;
-        column == TOTAL.0 && table.column(column).is_none()
+        is_total(table, column)
             || table.column(column).is_some_and(|column| {
                 let is_exact = !column.insensitive && !ignores_blanks(column, dbms);
                 let is_plain = match &column.data_type {
@@ -471,9 +476,8 @@ impl Reading<'_, '_> {
     ) -> Option<FigureQuery> {
         let dbms = self.catalog.dbms;
         let quoted = |name: &str| identifier(name, dbms);
-        let is_total = |column: &str| column == TOTAL.0 && table.column(column).is_none();
         let own = |column: &str| {
-            if is_total(column) {
+            if is_total(table, column) {
                 TOTAL.1.to_owned()
             } else {
                 self.column_of(0, column)

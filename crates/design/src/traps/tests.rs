@@ -7,7 +7,7 @@ use dynafold_relational::catalog::{
     TableName, UniqueKey,
 };
 
-use crate::{ColumnSample, Limits, design, expiring, workload};
+use crate::{ColumnSample, Limits, check_expiries, design, workload};
 
 struct Case {
     kind: &'static str,
@@ -642,7 +642,7 @@ fn warnings(text: &str) -> Vec<String> {
     let (tables, statements) = text.split_at(text.find("--").unwrap());
     let (catalog, mut limits) = schema(tables);
     let expiries = workload::expiries(statements).unwrap();
-    limits.expiries = expiring(&catalog, &expiries).unwrap();
+    limits.expiries = check_expiries(&catalog, &expiries).unwrap();
     let statements = workload::read(statements, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();
     let report = design(&catalog, &statements, &prices, &limits).report;

@@ -8,7 +8,7 @@ use dynafold_relational::scan::{Relation, Scan};
 
 use super::items::DocumentedItemType;
 use super::trace::OriginColumn;
-use super::{DocumentFacts, Inputs, pattern_names};
+use super::{DefinitionInputs, DocumentFacts, pattern_links};
 use crate::tree::{
     About, DocBlock, DocRow, DocTable, SourceColumn, SourceTable, TableRole, TextLine, TextPiece,
     code, joined, link, plain,
@@ -16,7 +16,7 @@ use crate::tree::{
 
 /// The catalog without the schemas that the mapping does not touch: the document must not depend on which of those a login
 /// can see.
-pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
+pub(super) fn touched_catalog(inputs: &DefinitionInputs<'_>) -> Catalog {
     let catalog = inputs.catalog;
     let read = read_tables(inputs);
     let is_queried = |table: &Table| {
@@ -44,14 +44,14 @@ pub(super) fn touched_catalog(inputs: &Inputs<'_>) -> Catalog {
 }
 
 /// The tables that passes read, their parents and children included.
-fn read_tables<'g>(inputs: &Inputs<'g>) -> BTreeSet<&'g TableName> {
+fn read_tables<'g>(inputs: &DefinitionInputs<'g>) -> BTreeSet<&'g TableName> {
     let passes = inputs.model.passes.iter();
     passes.flat_map(|pass| pass.scan.tables()).collect()
 }
 
 /// What becomes of each table of `touched`, in the catalog's order.
 pub(super) fn sources(
-    inputs: &Inputs<'_>,
+    inputs: &DefinitionInputs<'_>,
     touched: &Catalog,
     item_types: &[DocumentedItemType<'_>],
 ) -> Vec<SourceTable> {
@@ -138,7 +138,7 @@ fn carriers(
 
 /// What the partition key of the items that are made of a table's rows begins with.
 fn partition_prefix(
-    inputs: &Inputs<'_>,
+    inputs: &DefinitionInputs<'_>,
     item_types: &[DocumentedItemType<'_>],
     table: &Table,
 ) -> Option<String> {
@@ -246,7 +246,7 @@ pub(crate) fn table_usage(source: &SourceTable) -> Vec<DocBlock> {
     }
     if !source.patterns.is_empty() {
         let mut found = vec![plain("Found by ")];
-        found.extend(pattern_names(&source.patterns));
+        found.extend(pattern_links(&source.patterns));
         blocks.push(DocBlock::Paragraph(found));
     }
     blocks

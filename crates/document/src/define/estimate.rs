@@ -7,7 +7,7 @@ use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::ItemType;
 use dynafold_mapping::sample::ItemTypeSample;
 
-use super::Inputs;
+use super::DefinitionInputs;
 use super::figures::{Basis, Figures, TypeFigures, unread_types};
 use super::heat::KeyNames;
 use super::places::places;
@@ -43,7 +43,7 @@ impl StoredTotals {
     }
 }
 
-pub(super) fn figures(inputs: &Inputs<'_>) -> Figures {
+pub(super) fn figures(inputs: &DefinitionInputs<'_>) -> Figures {
     let folder = Folder::new(inputs.model, inputs.context.clone());
     let mut item_types = Vec::new();
     let mut totals = vec![StoredTotals::default(); 1 + inputs.model.table.all_indexes().count()];
@@ -137,7 +137,7 @@ fn sample_totals(
 
 /// The number of items of a type, as far as it is known. It is an upper bound if a condition leaves rows out.
 fn type_figures(
-    inputs: &Inputs<'_>,
+    inputs: &DefinitionInputs<'_>,
     item_type: &ItemType,
     sample: Option<&ItemTypeSample>,
 ) -> TypeFigures {
@@ -155,7 +155,7 @@ fn type_figures(
         return figures;
     };
     let made = whole(sample.items.len());
-    if sample.read < inputs.rows && !sample.is_cut {
+    if sample.read < inputs.row_limit && !sample.is_cut {
         return TypeFigures {
             items: Some(made),
             at_most: false,
@@ -174,7 +174,7 @@ fn type_figures(
 }
 
 /// Sentences about item types whose items all share one partition key value, each with the index where they do.
-fn single_partitions(inputs: &Inputs<'_>) -> Vec<(String, String)> {
+fn single_partitions(inputs: &DefinitionInputs<'_>) -> Vec<(String, String)> {
     let sentences = inputs.proofs.indexes.iter().flat_map(|index| {
         index.items.iter().filter_map(|item| {
             let value = item.single_partition.as_ref()?;

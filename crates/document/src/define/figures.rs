@@ -9,7 +9,7 @@ use dynafold_mapping::model::ItemType;
 
 use super::heat::{self, HOT_SHARE, KeyNames};
 use super::places::places;
-use super::{DocumentFacts, Totals, patterns};
+use super::{DocumentFacts, ForecastTotals, patterns};
 use crate::phrases::{self, cost, dollars, units, with_lower_bound_sign};
 use crate::tree::{DocBlock, DocRow, DocTable, TextPiece, code, plain, prose, texts};
 
@@ -106,7 +106,11 @@ impl SteadyPlace {
 
 impl Figures {
     /// The figures of all rows. `names_keys`: whether keys may be shown.
-    pub(super) fn of_all(totals: Totals<'_>, item_types: &[ItemType], names_keys: bool) -> Self {
+    pub(super) fn of_all(
+        totals: ForecastTotals<'_>,
+        item_types: &[ItemType],
+        names_keys: bool,
+    ) -> Self {
         let made = totals.item_types.iter().map(|each| each.made);
         let (unread_writes, unread_rate) = unread_types(item_types, made);
         let item_types = totals.item_types.iter().map(|each| TypeFigures {

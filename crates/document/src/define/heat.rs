@@ -4,7 +4,7 @@ use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, rounded, text_if};
 use dynafold_mapping::forecast::{HOT_READS_HELP, HotKey, PlaceForecast, ReadKey, TOO_FEW_ROWS};
 
-use super::pattern_names;
+use super::pattern_links;
 use crate::phrases::units;
 use crate::tree::{DocBlock, DocRow, DocTable, TextLine, TextPiece, code, plain, prose};
 
@@ -181,7 +181,7 @@ fn by_patterns(key: &ReadKey) -> TextLine {
     let mut patterns: Vec<(&String, &f64)> = key.patterns.iter().collect();
     patterns.sort_by(|one, other| other.1.total_cmp(one.1));
     let names: Vec<&String> = patterns.into_iter().map(|(name, _)| name).collect();
-    pattern_names(&names)
+    pattern_links(&names)
 }
 
 fn approximate(error: f64) -> String {

@@ -8,7 +8,7 @@ use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::places::cells;
 use super::trace::{OriginColumn, Tracer, origins};
-use super::{DocumentFacts, Inputs, pattern_names};
+use super::{DefinitionInputs, DocumentFacts, pattern_links};
 use crate::tree::{
     About, Article, ArticleLink, DocBlock, DocRow, DocTable, TextLine, TextPiece, code, link,
     plain, prose,
@@ -33,7 +33,7 @@ pub(super) struct DocAttribute {
 }
 
 /// All item types, in the order of the mapping.
-pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedItemType<'g>> {
+pub(super) fn item_types<'g>(inputs: &'g DefinitionInputs<'g>) -> Vec<DocumentedItemType<'g>> {
     let all = inputs.model.item_types.iter();
     all.filter_map(|model| {
         let tracer = tracer(inputs, model)?;
@@ -59,7 +59,10 @@ pub(super) fn item_types<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedItemType<'
 }
 
 /// The tracer of an item type's places; `None` for an item type without a pass.
-pub(super) fn tracer<'g>(inputs: &Inputs<'g>, item: &'g model::ItemType) -> Option<Tracer<'g>> {
+pub(super) fn tracer<'g>(
+    inputs: &DefinitionInputs<'g>,
+    item: &'g model::ItemType,
+) -> Option<Tracer<'g>> {
     let pass = inputs.model.passes.get(item.pass)?;
     Some(Tracer {
         catalog: inputs.catalog,
@@ -233,7 +236,7 @@ impl DocumentedItemType<'_> {
         rows.collect()
     }
 
-    fn facts(&self, inputs: &Inputs<'_>) -> Vec<(&'static str, TextLine)> {
+    fn facts(&self, inputs: &DefinitionInputs<'_>) -> Vec<(&'static str, TextLine)> {
         let Self { model, tracer, .. } = self;
         let mut from = vec![match self.from() {
             Relation::Query(_) => plain("a query"),
@@ -258,7 +261,7 @@ impl DocumentedItemType<'_> {
             .map(|proof| proof.pattern.as_str())
             .collect();
         if !finders.is_empty() {
-            facts.push(("Found by", pattern_names(&finders)));
+            facts.push(("Found by", pattern_links(&finders)));
         }
         let mut sizes = inputs.proofs.sizes.iter();
         let size = sizes.find(|proof| *proof.item_type == *model.name);
@@ -272,7 +275,7 @@ impl DocumentedItemType<'_> {
     }
 
     /// What an attribute is for, in the table and the indexes that the item type is in.
-    fn roles(&self, inputs: &Inputs<'_>, name: &str) -> Vec<String> {
+    fn roles(&self, inputs: &DefinitionInputs<'_>, name: &str) -> Vec<String> {
         let table = &inputs.model.table;
         let is = |key: &KeyAttribute| &*key.name == name;
         let mut roles = Vec::new();
@@ -308,7 +311,10 @@ impl DocumentedItemType<'_> {
 }
 
 /// The indexes that an item type is in: for which of its items, and under which partition key where that is but one.
-fn index_facts(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, TextLine)> {
+fn index_facts(
+    inputs: &DefinitionInputs<'_>,
+    item: &model::ItemType,
+) -> Vec<(&'static str, TextLine)> {
     let facts = inputs.proofs.indexes.iter().filter_map(|index| {
         let mut members = index.items.iter();
         let member = members.find(|member| *member.item_type == *item.name)?;
@@ -327,7 +333,10 @@ fn index_facts(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str
 }
 
 /// What is summed into its items, and where they are summed.
-fn roll_ups(inputs: &Inputs<'_>, item: &model::ItemType) -> Vec<(&'static str, TextLine)> {
+fn roll_ups(
+    inputs: &DefinitionInputs<'_>,
+    item: &model::ItemType,
+) -> Vec<(&'static str, TextLine)> {
     let mut facts = Vec::new();
     for roll_up in &inputs.model.roll_ups {
         if roll_up.total == item.name {

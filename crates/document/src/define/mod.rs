@@ -39,7 +39,7 @@ pub use places::cells;
 
 /// What a definition is made from, as its caller read it.
 #[derive(Debug)]
-pub struct Inputs<'g> {
+pub struct DefinitionInputs<'g> {
     /// The file name of the mapping.
     pub mapping: &'g str,
     /// The mapping, checked.
@@ -52,16 +52,16 @@ pub struct Inputs<'g> {
     pub context: &'g Context,
     /// The first items of each item type, in the order of the mapping; empty where nothing was read.
     pub samples: &'g [ItemTypeSample],
-    /// Most rows of an item type that were read.
-    pub rows: u64,
+    /// How many rows of an item type were read at most.
+    pub row_limit: u64,
     /// What of the data is shown; `None`: nothing.
     pub examples: Option<Examples>,
-    /// Most example items of an item type.
-    pub shown: usize,
+    /// How many example items of an item type are shown at most.
+    pub example_limit: usize,
     /// The answer of each access pattern, in the order of the mapping; empty where none was asked.
     pub answers: Vec<Option<ExampleAnswer>>,
     /// What all rows come to, if they were read.
-    pub forecast: Option<Totals<'g>>,
+    pub forecast: Option<ForecastTotals<'g>>,
     /// The options by which `query` is told which table was asked; empty where it is not known.
     pub target: &'g [(&'static str, String)],
     /// The option by which `query` is told the schema, as a shell takes it.
@@ -74,13 +74,13 @@ pub struct Inputs<'g> {
     pub proposal: Option<&'g Report>,
     /// The warnings of `check`.
     pub warnings: Vec<Warning>,
-    /// Those that the mapping accepts.
+    /// The warnings that the mapping accepts.
     pub accepted: Vec<Warning>,
 }
 
 /// What all rows come to.
 #[derive(Debug, Clone, Copy)]
-pub struct Totals<'g> {
+pub struct ForecastTotals<'g> {
     /// Each item type, in the order of the mapping.
     pub item_types: &'g [ItemTypeForecast],
     /// The table and its indexes.
@@ -91,8 +91,8 @@ pub struct Totals<'g> {
     pub import_bytes: u64,
 }
 
-/// Says what a mapping defines.
-pub fn define(inputs: &Inputs<'_>) -> Definition {
+/// Makes the definition of a mapping.
+pub fn define(inputs: &DefinitionInputs<'_>) -> Definition {
     Definition {
         mapping: inputs.mapping.to_owned(),
         table: inputs.model.table.name.clone(),
@@ -102,7 +102,7 @@ pub fn define(inputs: &Inputs<'_>) -> Definition {
 
 /// What several sections need, computed once.
 struct DocumentFacts<'g> {
-    inputs: &'g Inputs<'g>,
+    inputs: &'g DefinitionInputs<'g>,
     shown_items: ShownItems<'g>,
     item_types: Vec<DocumentedItemType<'g>>,
     patterns: Vec<DocumentedPattern<'g>>,
@@ -114,11 +114,11 @@ struct DocumentFacts<'g> {
 }
 
 impl<'g> DocumentFacts<'g> {
-    fn of(inputs: &'g Inputs<'g>) -> Self {
+    fn of(inputs: &'g DefinitionInputs<'g>) -> Self {
         let shown_items = match inputs.examples {
             Some(_) => {
                 let partition = &inputs.model.table.partition.name;
-                ShownItems::choose(inputs.samples, partition, inputs.shown)
+                ShownItems::choose(inputs.samples, partition, inputs.example_limit)
             }
             None => ShownItems::default(),
         };
@@ -149,7 +149,7 @@ impl<'g> DocumentFacts<'g> {
 }
 
 /// Links to access patterns, with commas between.
-fn pattern_names(names: &[impl AsRef<str>]) -> TextLine {
+fn pattern_links(names: &[impl AsRef<str>]) -> TextLine {
     let links = names
         .iter()
         .map(|name| vec![link(About::Pattern, name.as_ref())]);

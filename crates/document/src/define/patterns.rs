@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::items::tracer;
 use super::places::shown;
 use super::trace::{OriginColumn, origins};
-use super::{DocumentFacts, Inputs};
+use super::{DefinitionInputs, DocumentFacts};
 use crate::definition::{ExampleAnswer, ExampleRequest};
 use crate::phrases::{self, cost, units, with_lower_bound_sign, with_lower_bound_words};
 use crate::tree::{
@@ -47,7 +47,7 @@ impl CallUnits {
     /// What a call uses. An answer out of the first rows alone misses what further rows hold, unless it
     /// is one item, or as many as the pattern's limit lets through.
     fn of(
-        inputs: &Inputs<'_>,
+        inputs: &DefinitionInputs<'_>,
         pattern: &AccessPattern,
         proof: &PatternProof,
         answer: Option<&ExampleAnswer>,
@@ -98,7 +98,7 @@ impl CallUnits {
 }
 
 /// All patterns, in the order of the mapping.
-pub(super) fn patterns<'g>(inputs: &'g Inputs<'g>) -> Vec<DocumentedPattern<'g>> {
+pub(super) fn patterns<'g>(inputs: &'g DefinitionInputs<'g>) -> Vec<DocumentedPattern<'g>> {
     let all = inputs.model.patterns.iter().zip(&inputs.proofs.patterns);
     let answers = inputs.answers.iter().map(Option::as_ref);
     let answers = answers.chain(std::iter::repeat(None));
@@ -253,7 +253,7 @@ impl DocumentedPattern<'_> {
     }
 
     /// What is asked, and by which key condition.
-    fn asked(&self, inputs: &Inputs<'_>) -> TextLine {
+    fn asked(&self, inputs: &DefinitionInputs<'_>) -> TextLine {
         let index = self.proof.index.as_ref();
         let asked = index.unwrap_or(&inputs.model.table.name).clone();
         let condition = code(condition(self.model));
@@ -363,7 +363,7 @@ impl DocumentedPattern<'_> {
         facts
     }
 
-    fn parameters(&self, inputs: &Inputs<'_>) -> Vec<DocRow> {
+    fn parameters(&self, inputs: &DefinitionInputs<'_>) -> Vec<DocRow> {
         let all = self.model.parameters.iter().enumerate();
         let rows = all.map(|(index, parameter)| {
             let mut placeholders = self.model.placeholders();
@@ -385,7 +385,7 @@ impl DocumentedPattern<'_> {
     }
 
     /// The columns that stand in the keys of the found item types where it has a parameter.
-    fn origins(&self, inputs: &Inputs<'_>, parameter: usize) -> Vec<OriginColumn> {
+    fn origins(&self, inputs: &DefinitionInputs<'_>, parameter: usize) -> Vec<OriginColumn> {
         let mut found = Vec::new();
         for item in &inputs.model.item_types {
             if !self.proof.finds.iter().any(|name| **name == *item.name) {
@@ -412,7 +412,7 @@ impl DocumentedPattern<'_> {
     }
 
     /// The command that asks it, with the example's values where there is one.
-    fn command(&self, inputs: &Inputs<'_>) -> String {
+    fn command(&self, inputs: &DefinitionInputs<'_>) -> String {
         let mut command = format!(
             "dynafold query {} {}",
             shell_word(inputs.mapping),
@@ -495,7 +495,7 @@ fn plainly(template: &Template) -> String {
 
 /// The request of a pattern with its templates in the place of values; `None`
 /// where none can be planned.
-fn outline(inputs: &Inputs<'_>, pattern: &AccessPattern) -> Option<ExampleRequest> {
+fn outline(inputs: &DefinitionInputs<'_>, pattern: &AccessPattern) -> Option<ExampleRequest> {
     let mut blank = pattern.clone();
     let mut key_texts: Vec<(KeyAttribute, String)> = Vec::new();
     let mut empty = |key: &mut KeyAttribute, templates: Vec<&mut Template>| {

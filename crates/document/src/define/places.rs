@@ -11,7 +11,7 @@ use dynafold_format::{count, counted, grouped};
 use dynafold_mapping::forecast::PlaceKind;
 use dynafold_mapping::sample::SampleItem;
 
-use super::{DocumentFacts, Inputs};
+use super::{DefinitionInputs, DocumentFacts};
 use crate::phrases;
 use crate::tree::{
     self, About, DocBlock, DocRow, ItemCell, TextLine, TextPiece, code, joined, link, plain, prose,
@@ -128,7 +128,7 @@ impl TableOrIndex<'_> {
     }
 
     /// The item types in it.
-    fn members(&self, inputs: &Inputs<'_>) -> TextLine {
+    fn members(&self, inputs: &DefinitionInputs<'_>) -> TextLine {
         if self.index.is_none() {
             let item_types = inputs.model.item_types.iter();
             let all = item_types.map(|item| vec![link(About::ItemType, &item.name)]);

@@ -3,7 +3,8 @@
 use dynafold_format::counted;
 
 use super::{
-    DocumentFacts, Inputs, coverage, guarantees, items, overview, patterns, places, proposal,
+    DefinitionInputs, DocumentFacts, coverage, guarantees, items, overview, patterns, places,
+    proposal,
 };
 use crate::definition::Warning;
 use crate::tree::{DocBlock, Section, TextLine, TextPiece, code, plain, prose};
@@ -99,7 +100,7 @@ pub(super) fn sections(facts: &DocumentFacts<'_>) -> Vec<Section> {
     sections
 }
 
-fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
+fn warnings(inputs: &DefinitionInputs<'_>) -> Vec<DocBlock> {
     let lists = [
         ("Open", &inputs.warnings),
         ("Accepted by the mapping", &inputs.accepted),
@@ -120,7 +121,7 @@ fn warnings(inputs: &Inputs<'_>) -> Vec<DocBlock> {
     blocks
 }
 
-fn warning(inputs: &Inputs<'_>, warning: &Warning) -> TextLine {
+fn warning(inputs: &DefinitionInputs<'_>, warning: &Warning) -> TextLine {
     let place = format!("{}:{}:{}", inputs.mapping, warning.line, warning.column);
     let mut line = vec![
         TextPiece::Marked("role", warning.code.clone()),

@@ -16,7 +16,7 @@ use dynafold_mapping::{Described, Proofs, Raw, resolve};
 use dynafold_relational::catalog::{Catalog, DataType, sample};
 
 use super::figures::Basis;
-use super::{DocumentFacts, Inputs, Totals, define, patterns, places};
+use super::{DefinitionInputs, DocumentFacts, ForecastTotals, define, patterns, places};
 use crate::definition::{Examples, Warning};
 use crate::tree::{DocBlock, TableRole};
 use crate::{html, markdown};
@@ -122,21 +122,21 @@ fn of_mapping<T>(
     catalog: &Catalog,
     samples: &[ItemTypeSample],
     rows: u64,
-    change: impl for<'g> FnOnce(&mut Inputs<'g>),
+    change: impl for<'g> FnOnce(&mut DefinitionInputs<'g>),
     of: impl FnOnce(&DocumentFacts<'_>) -> T,
 ) -> T {
     let (model, proofs) = resolved_of(mapping, catalog);
     let prices = Prices::read(SHIPPED, None).unwrap();
-    let mut inputs = Inputs {
+    let mut inputs = DefinitionInputs {
         mapping: "shop.yaml",
         model: &model,
         catalog,
         proofs: &proofs,
         context: &Context::default(),
         samples,
-        rows,
+        row_limit: rows,
         examples: None,
-        shown: 5,
+        example_limit: 5,
         answers: Vec::new(),
         forecast: None,
         target: &[],
@@ -479,8 +479,8 @@ fn of_all_rows(title: &str, names_keys: bool) -> String {
     }]
     .leak();
     let samples = first_rows([100, 100], [0, 0], false);
-    let all = |inputs: &mut Inputs<'_>| {
-        inputs.forecast = Some(Totals {
+    let all = |inputs: &mut DefinitionInputs<'_>| {
+        inputs.forecast = Some(ForecastTotals {
             item_types,
             places,
             wide,
@@ -687,7 +687,7 @@ fn warnings_stand_by_weight() {
         help: None,
     };
     let written = |title| {
-        let change = |inputs: &mut Inputs<'_>| {
+        let change = |inputs: &mut DefinitionInputs<'_>| {
             inputs.warnings = ["hot-reads", "text-order", "same-key", "empty-key"]
                 .map(warning)
                 .into();

@@ -23,7 +23,7 @@ pub struct Forecast {
     pub table: String,
     /// Each item type, in the order of the mapping.
     pub item_types: Vec<ItemTypeForecast>,
-    /// All of them together; names are empty.
+    /// All item types together; its names are empty.
     pub total: ItemTypeForecast,
     /// How many items there are of which size.
     pub sizes: Vec<SizeClass>,
@@ -34,7 +34,7 @@ pub struct Forecast {
     /// The table and its indexes: what is written to each, and its hottest partition keys.
     pub places: Vec<PlaceForecast>,
     /// The largest item collections, where a local index limits them to 10 GB.
-    pub collections: Option<Collections>,
+    pub collections: Option<ItemCollections>,
     /// Items that share a key.
     pub collisions: Collisions,
     /// The first rejected rows of each item type and code; those that share keys stand in
@@ -86,10 +86,10 @@ pub struct LargeItem {
     pub row: Box<RawValue>,
 }
 
-/// Item collections, where they are limited to 10 GB: bytes of items and local index entries with
+/// Item collections, where local indexes limit them to 10 GB. What counts is the bytes of items and local index entries with
 /// the same partition key value, and 100 more for each.
 #[derive(Debug, Clone, Serialize)]
-pub struct Collections {
+pub struct ItemCollections {
     /// The limit, in bytes.
     pub limit: u64,
     /// The largest ones. One with `least` over the limit is too large, one with only `most` over it
@@ -97,8 +97,8 @@ pub struct Collections {
     pub largest: HeaviestKeys,
     /// Those that may be over the limit, as their `most` is.
     pub over: Vec<HotKey>,
-    /// Whether `over` names every collection that is over the limit. It does unless they are many, or their sizes are less exact
-    /// than the limit is large.
+    /// Whether `over` names every collection that is over the limit. It does not where they are too many, or where sizes may be
+    /// wrong by more than the limit.
     pub complete: bool,
 }
 

@@ -16,7 +16,8 @@ pub use dynafold_mapping::forecast::{
 pub use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 
 pub use forecast::{
-    Collections, Collision, Collisions, Forecast, ForecastOutcome, LargeItem, SizeClass, SourceRow,
+    Collision, Collisions, Forecast, ForecastOutcome, ItemCollections, LargeItem, SizeClass,
+    SourceRow,
 };
 pub use run::survey;
 pub use sample::{SampleLimits, sample, sample_within};

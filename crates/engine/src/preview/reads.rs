@@ -1,11 +1,11 @@
-//! What access patterns read of the items as they are: the read units of partition key values, at the patterns' rates, and
-//! large items of which a pattern needs little.
+//! What access patterns read of the items: the read units of partition key values, at the patterns' rates, and large items
+//! of which a pattern needs little.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dynafold_dynamodb::{Attribute, Item, KeyAttribute, Projection, Table, write_units};
 use dynafold_dynamodb::{BuildFingerprintHasher, partition_fingerprint};
-use dynafold_format::{float, whole};
+use dynafold_format::{float, joined, whole};
 use dynafold_mapping::PatternProof;
 use dynafold_mapping::forecast::{LittleRead, RatedReads, ReadKey, WideItems};
 use dynafold_mapping::model::{AccessPattern, Model};
@@ -72,7 +72,8 @@ impl ReadSurvey {
         let needs = needs.filter_map(|(pattern, finds)| NeededBytes::of(pattern, table, finds));
         let bytes = (0..places.len()).map(|place| {
             let mut patterns = rated.iter();
-            let is_read = patterns.any(|one| one.place == place && one.reads == Reads::Partition);
+            let is_read =
+                patterns.any(|one| one.place == place && one.extent == ReadExtent::Partition);
             is_read.then(|| Sketch::new(PLACE_COUNTERS))
         });
         Self {
@@ -134,7 +135,7 @@ impl ReadSurvey {
                 .iter()
                 .filter(|one| one.place == place && one.items > 0)
                 .collect();
-            (!patterns.is_empty()).then(|| rated(&patterns, bytes.as_ref()))
+            (!patterns.is_empty()).then(|| rated_reads(&patterns, bytes.as_ref()))
         });
         rated.collect()
     }
@@ -176,7 +177,7 @@ fn values<'i>(item: &'i Item, key: &'i [KeyAttribute]) -> impl Iterator<Item = &
 
 /// What one request of a pattern reads of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reads {
+enum ReadExtent {
     /// One item.
     Item,
     /// Everything, up to a page.
@@ -202,9 +203,9 @@ struct RatedPattern {
     is_fetch: bool,
     /// The local index, as such a number.
     local: Option<usize>,
-    reads: Reads,
-    /// Whether every request asks the same partition, or all shards of one.
-    is_one: bool,
+    extent: ReadExtent,
+    /// Whether every request asks the same partition key value, or all shards of it.
+    asks_one_value: bool,
     /// The partition key value, where it is written out.
     constant: Option<String>,
     finds: Vec<bool>,
@@ -222,37 +223,29 @@ impl RatedPattern {
         };
         let local = index.filter(|at| *at >= table.indexes.len());
         let place = index.filter(|_| local.is_none()).map_or(0, |at| at + 1);
-        let placeholders = pattern
-            .partition
-            .iter()
-            .flat_map(|(_, one)| one.placeholders());
-        let is_one = placeholders
-            .into_iter()
-            .all(|one| one.place.column == AccessPattern::SHARD);
-        let texts: Vec<&str> = pattern
-            .partition
-            .iter()
-            .map(|(_, template)| template.prefix().0)
-            .collect();
+        let partition = || pattern.partition.iter();
+        let mut placeholders = partition().flat_map(|(_, template)| template.placeholders());
+        let asks_one_value = placeholders.all(|one| one.place.column == AccessPattern::SHARD);
+        let texts = partition().map(|(_, template)| template.prefix().0);
         let is_whole = pattern.sort.is_empty() && pattern.limit.is_none() && local.is_none();
         Some(Self {
             name: pattern.name.to_string(),
             rate: pattern.rate?,
-            unit: if pattern.consistent { 1.0 } else { 0.5 },
+            unit: pattern.read_unit(),
             shards: pattern.shards.unwrap_or(1),
             place,
             asked_place: place,
             is_fetch: false,
             local: local.map(|at| at + 1),
-            reads: if pattern.is_whole_key() {
-                Reads::Item
+            extent: if pattern.is_whole_key() {
+                ReadExtent::Item
             } else if is_whole {
-                Reads::Partition
+                ReadExtent::Partition
             } else {
-                Reads::Part
+                ReadExtent::Part
             },
-            is_one,
-            constant: (is_one && pattern.shards.is_none()).then(|| texts.join(" | ")),
+            asks_one_value,
+            constant: (asks_one_value && pattern.shards.is_none()).then(|| joined(texts, " | ")),
             finds: finds.to_vec(),
             asked: Sketch::new(COUNTERS),
             items: 0,
@@ -265,8 +258,8 @@ impl RatedPattern {
             name: self.name.clone(),
             place: 0,
             is_fetch: true,
-            reads: Reads::Item,
-            is_one: false,
+            extent: ReadExtent::Item,
+            asks_one_value: false,
             constant: self.constant.clone(),
             finds: self.finds.clone(),
             asked: Sketch::new(COUNTERS),
@@ -283,9 +276,9 @@ impl RatedPattern {
             return;
         }
         self.items += 1;
-        let weight = match self.reads {
-            Reads::Item => bytes.div_ceil(READ_UNIT),
-            Reads::Partition | Reads::Part => 1,
+        let weight = match self.extent {
+            ReadExtent::Item => bytes.div_ceil(READ_UNIT),
+            ReadExtent::Partition | ReadExtent::Part => 1,
         };
         let fingerprint = partition_fingerprint(values(item, key));
         self.asked
@@ -297,36 +290,30 @@ impl RatedPattern {
         // Multiplied first, so that a value that has all gets exactly the rate.
         let asked = self.rate * self.unit;
         let shared = asked * float(weight) / float(self.items.max(1));
-        if self.reads == Reads::Item {
-            return shared;
-        }
+        let read = match self.extent {
+            ReadExtent::Item => return shared,
+            ReadExtent::Partition => bytes.min(PAGE).div_ceil(READ_UNIT).max(1),
+            ReadExtent::Part => 1,
+        };
         // All shards of a value are asked with it, and are about equally full.
-        let each = if self.is_one {
+        let each = if self.asks_one_value {
             asked
         } else {
             (shared * f64::from(self.shards)).min(asked)
-        };
-        let read = match self.reads {
-            Reads::Partition => bytes.min(PAGE).div_ceil(READ_UNIT).max(1),
-            Reads::Item | Reads::Part => 1,
         };
         each * float(read)
     }
 }
 
 /// The partition key values of one place with what patterns read of them.
-fn rated(patterns: &[&RatedPattern], bytes: Option<&Sketch>) -> RatedReads {
-    let bytes: HashMap<u128, u64, BuildFingerprintHasher> = match bytes {
-        Some(bytes) => bytes
-            .held()
-            .map(|key| (key.fingerprint, key.least))
-            .collect(),
-        None => HashMap::default(),
-    };
+fn rated_reads(patterns: &[&RatedPattern], bytes: Option<&Sketch>) -> RatedReads {
+    let held = bytes.into_iter().flat_map(Sketch::held);
+    let bytes: HashMap<u128, u64, BuildFingerprintHasher> =
+        held.map(|key| (key.fingerprint, key.least)).collect();
     let mut keys: HashMap<u128, ReadKey, BuildFingerprintHasher> = HashMap::default();
     let mut error = 0.0;
     for pattern in patterns {
-        if pattern.asked.error > 0 && !pattern.is_one {
+        if pattern.asked.error > 0 && !pattern.asks_one_value {
             error += pattern.units(pattern.asked.error, 0);
         }
         for held in pattern.asked.held() {
@@ -398,7 +385,7 @@ impl NeededBytes {
         Some(Self {
             pattern: pattern.name.to_string(),
             is_item: pattern.is_whole_key() || pattern.fetch,
-            unit: if pattern.consistent { 1.0 } else { 0.5 },
+            unit: pattern.read_unit(),
             bytes: vec![0; finds.len()],
             finds,
             attributes,

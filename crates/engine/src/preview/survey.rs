@@ -19,7 +19,7 @@ use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
 
-use super::forecast::{Collections, Forecast, LargeItem, SizeClass};
+use super::forecast::{Forecast, ItemCollections, LargeItem, SizeClass};
 use super::places::{NAMED, PlaceSurvey, heaviness, hot, text};
 use super::reads::ReadSurvey;
 use super::sketch::Sketch;
@@ -276,13 +276,13 @@ impl SurveyTally {
     }
 }
 
-fn collections(sketch: &Sketch) -> Collections {
+fn collections(sketch: &Sketch) -> ItemCollections {
     let over = sketch.heaviest(OVER).into_iter();
     let over: Vec<HotKey> = over
         .filter(|heavy| heavy.most > COLLECTION_LIMIT)
         .map(|heavy| hot(heavy, sketch.total))
         .collect();
-    Collections {
+    ItemCollections {
         limit: COLLECTION_LIMIT,
         largest: heaviness(sketch, NAMED),
         complete: sketch.error <= COLLECTION_LIMIT && over.len() < OVER,

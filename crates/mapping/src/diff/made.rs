@@ -277,8 +277,8 @@ impl NodeTexts<'_> {
             TemplatePart::Text(text) => format!("{text:?}"),
             TemplatePart::Value(value) => {
                 let place = self.place(&value.place);
-                let has_zone = value.filters.iter().any(Filter::has_zone);
-                let zone = has_zone.then_some(self.zone);
+                let uses_zone = value.filters.iter().any(Filter::uses_time_zone);
+                let zone = uses_zone.then_some(self.zone);
                 format!(
                     "{{{place} {:?} {:?} {zone:?}}}",
                     value.filters, value.escape

@@ -387,7 +387,7 @@ pub(super) fn served(
 ) -> PatternProof {
     let pattern = &bound.pattern;
     let partitions = pattern.shards.unwrap_or(1);
-    let unit = if pattern.consistent { 1.0 } else { 0.5 };
+    let unit = pattern.read_unit();
     // As `access::plan` decides it: one shard is asked by a Query, too.
     let is_whole = pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none();
     let limit = if is_whole { Some(1) } else { pattern.limit };

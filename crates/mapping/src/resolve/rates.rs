@@ -705,7 +705,7 @@ impl<'b> AskedReads<'b> {
         } else {
             key.push_str(&asked_key.domains(found));
         }
-        let unit = if pattern.consistent { 1.0 } else { 0.5 };
+        let unit = pattern.read_unit();
         let shards = f64::from(pattern.shards.unwrap_or(1));
         (values.most > 0).then_some(Self {
             pattern,
@@ -731,7 +731,7 @@ impl<'b> AskedReads<'b> {
             joins_shards: false,
         };
         let values = own.found_values(found)?;
-        let unit = if pattern.consistent { 1.0 } else { 0.5 };
+        let unit = pattern.read_unit();
         (values.most > 0).then(|| Self {
             pattern,
             requests,
@@ -962,7 +962,7 @@ impl ShardedKey {
                 && partition.any(|(key, _)| key.name == self.attribute)
         });
         let costs = reads_all.map(|pattern| {
-            let unit = if pattern.consistent { 1.0 } else { 0.5 };
+            let unit = pattern.read_unit();
             let rate = pattern.rate.unwrap_or(1.0);
             let units = |shards: u32| count(rounded(rate * unit * f64::from(shards)).max(1));
             let of = match pattern.rate {

@@ -1,8 +1,9 @@
 //! Roll-ups: what is summed on a schedule, held against the keys of the item types that are summed and that hold the sums.
 //!
-//! The function that sums sees keys, not columns: it takes the shard out of the text of a partition key, and has the key
-//! of the total. So both keys are one template but for the shard and fixed text at the ends.
+//! The function that sums sees keys, not columns: it cuts the shard off the text of a partition key, and has the key of the
+//! total. So both keys must be one template but for the shard and fixed text at their ends.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_relational::catalog::TypeFamily;
@@ -12,7 +13,7 @@ use super::table::is_schedule;
 use super::{ResolvedItem, ResolvedMapping, life};
 use crate::diagnostic::{Code, did_you_mean};
 use crate::model::{AttributeNode, RollUp, Template, TemplatePart};
-use crate::raw::{RawRollUp, Spanned};
+use crate::raw::RawRollUp;
 use crate::template::Filter;
 
 /// The roll-ups of all item types.
@@ -33,11 +34,14 @@ struct WrittenRollUp<'a> {
     total: &'a ResolvedItem,
 }
 
-/// How items of two types are told from all others.
+/// How the function tells the items of both types from all others.
 struct Marks {
-    mark: Arc<str>,
+    /// The type attribute, or the sort key.
+    attribute: Arc<str>,
+    /// Its value in what is summed, or what that value begins with.
     of: String,
-    is_prefix: bool,
+    of_is_prefix: bool,
+    /// Its value in the total.
     total: String,
 }
 
@@ -55,9 +59,9 @@ impl WrittenRollUp<'_> {
             attribute,
             counts_items,
             schedule,
-            mark: marks.mark,
+            mark: marks.attribute,
             of_mark: marks.of,
-            mark_is_prefix: marks.is_prefix,
+            mark_is_prefix: marks.of_is_prefix,
             total_mark: marks.total,
             cut,
             around,
@@ -80,7 +84,7 @@ impl WrittenRollUp<'_> {
             let message = format!("there is no other item type `{}`", of.value);
             let help = did_you_mean(&of.value, &mut others)
                 .unwrap_or_else(|| "name the item type whose items are summed".to_owned());
-            self.report(of, message, help);
+            self.report(&of.span, message, help);
         }
         None
     }
@@ -93,10 +97,7 @@ impl WrittenRollUp<'_> {
             _ => {
                 let message = "a roll-up has either a `count` or a `sum`";
                 let help = "count: votes writes the number of items into `votes`; sum: votes sums their `votes`";
-                let span = self.raw.span.clone();
-                self.whole
-                    .diagnostics
-                    .add(Code::RollUp, span, message, help);
+                self.report(&self.raw.span, message, help);
                 return None;
             }
         };
@@ -125,7 +126,7 @@ impl WrittenRollUp<'_> {
                 ),
                 None => format!("`{}` has no attribute `{}`", item.item.name, name.value),
             };
-            self.report(name, message, help.to_owned());
+            self.report(&name.span, message, help);
             return None;
         }
         Some((name.value.as_str().into(), counts))
@@ -141,7 +142,7 @@ impl WrittenRollUp<'_> {
             schedule.value
         );
         let help = "write rate(5 minutes), or six fields in UTC: cron(0 * * * ? *)";
-        self.report(schedule, message, help.to_owned());
+        self.report(&schedule.span, message, help);
         None
     }
 
@@ -152,20 +153,16 @@ impl WrittenRollUp<'_> {
         let (theirs, own) = (key(of)?, key(self.total)?);
         let (their_ends, their_core) = ends(&theirs);
         let (own_ends, own_core) = ends(&own);
-        let shards = their_ends
-            .iter()
-            .flatten()
-            .filter(|end| end.is_shard)
-            .count();
-        let own_shards = own_ends.iter().flatten().filter(|end| end.is_shard).count();
-        let is_same = their_core.len() == own_core.len()
-            && their_core.iter().zip(own_core).all(|(a, b)| is_alike(a, b));
-        let message = if shards != 1 {
+        let shards = |ends: &[Vec<KeyEnd>; 2]| {
+            let all = ends.iter().flatten();
+            all.filter(|end| end.is_shard).count()
+        };
+        let message = if shards(&their_ends) != 1 {
             format!(
                 "the key of `{}`, `{theirs}`, has no shard at one of its ends",
                 of.item.name
             )
-        } else if own_shards > 0 || !is_same {
+        } else if shards(&own_ends) > 0 || !are_alike(their_core, own_core) {
             format!(
                 "the key of `{}`, `{own}`, is not that of `{}`, `{theirs}`, without its shard",
                 self.total.item.name, of.item.name
@@ -179,27 +176,26 @@ impl WrittenRollUp<'_> {
             ));
         };
         let help = "the function finds a total by the key of what is summed: PK: \"{candidate}\" for PK: \"{candidate}.{voter_id | shard(20)}\"";
-        self.report(&self.raw.of, message, help.to_owned());
+        self.report(&self.raw.of.span, message, help);
         None
     }
 
-    /// By what the function tells the items of both types from all others: the type attribute, or their sort keys.
     fn marks(&self, of: &ResolvedItem) -> Option<Marks> {
         let fixed = self.sort_key(self.total);
-        if self.whole.table.sort.is_some() && !fixed.is_some_and(|(_, whole)| whole) {
+        if self.whole.table.sort.is_some() && !fixed.is_some_and(|(_, is_all)| is_all) {
             let message = format!(
                 "the sort key of `{}` is not one text, so there may be several items for one sum",
                 self.total.item.name
             );
             let help = "give it a sort key without columns, such as SK: TOTAL";
-            self.report(&self.raw.of, message, help.to_owned());
+            self.report(&self.raw.of.span, message, help);
             return None;
         }
-        if let Some(mark) = type_attribute(self.whole.raw) {
+        if let Some(attribute) = type_attribute(self.whole.raw) {
             return Some(Marks {
-                mark,
+                attribute,
                 of: of.item.name.to_string(),
-                is_prefix: false,
+                of_is_prefix: false,
                 total: self.total.item.name.to_string(),
             });
         }
@@ -223,13 +219,13 @@ impl WrittenRollUp<'_> {
                 of.item.name, self.total.item.name
             );
             let help = "give the table a `type_attribute`, or begin the sort key of each item type with a text of its own";
-            self.report(&self.raw.of, message, help.to_owned());
+            self.report(&self.raw.of.span, message, help);
         }
-        let ((sort, (total, _)), (begin, whole)) = marks?;
+        let ((sort, (total, _)), (begin, is_all)) = marks?;
         Some(Marks {
-            mark: sort.name.clone(),
+            attribute: sort.name.clone(),
             of: begin.to_owned(),
-            is_prefix: !whole,
+            of_is_prefix: !is_all,
             total: total.to_owned(),
         })
     }
@@ -240,11 +236,9 @@ impl WrittenRollUp<'_> {
         Some(item.item.template(&sort.name)?.prefix())
     }
 
-    fn report(&self, at: &Spanned<String>, message: String, help: String) {
-        let span = at.span.clone();
-        self.whole
-            .diagnostics
-            .add(Code::RollUp, span, message, help);
+    fn report(&self, at: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        let diagnostics = self.whole.diagnostics;
+        diagnostics.add(Code::RollUp, at.clone(), message, help);
     }
 }
 
@@ -282,7 +276,7 @@ impl KeyEnd {
     }
 }
 
-/// The fixed parts and shards with which a template begins and ends, and what stands between.
+/// The texts and shards with which a template begins and ends, and what stands between.
 fn ends(template: &Template) -> ([Vec<KeyEnd>; 2], &[TemplatePart]) {
     let parts = template.parts.as_slice();
     let first: Vec<KeyEnd> = parts.iter().map_while(KeyEnd::of).collect();
@@ -293,20 +287,16 @@ fn ends(template: &Template) -> ([Vec<KeyEnd>; 2], &[TemplatePart]) {
     ([first, last], core)
 }
 
-/// Whether two parts make one text of one value, whatever its column is called.
-fn is_alike(one: &TemplatePart, other: &TemplatePart) -> bool {
-    match (one, other) {
-        (TemplatePart::Text(one), TemplatePart::Text(other)) => one == other,
-        (TemplatePart::Value(one), TemplatePart::Value(other)) => {
-            (&one.filters, &one.escape) == (&other.filters, &other.escape)
-        }
-        (TemplatePart::Optional(one), TemplatePart::Optional(other)) => {
-            one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| is_alike(one, other))
-        }
-        _ => false,
-    }
+/// Whether parts of two templates make one text of equal values, whatever their columns are called.
+fn are_alike(own: &[TemplatePart], others: &[TemplatePart]) -> bool {
+    let mut pairs = own.iter().zip(others);
+    own.len() == others.len()
+        && pairs.all(|pair| match pair {
+            (TemplatePart::Text(one), TemplatePart::Text(other)) => one == other,
+            (TemplatePart::Value(one), TemplatePart::Value(other)) => {
+                (&one.filters, &one.escape) == (&other.filters, &other.escape)
+            }
+            (TemplatePart::Optional(one), TemplatePart::Optional(other)) => are_alike(one, other),
+            _ => false,
+        })
 }

@@ -54,10 +54,10 @@ impl From<TimeError> for UnfitReason {
 }
 
 impl Time {
-    /// Reads what a database prints (`2026-01-31 14:05:00.12+00`, `T` or a space between) and
-    /// brings the fraction to `digits` places: padded with zeros, cut only where zeros go.
+    /// Reads what a database prints (`2026-01-31 14:05:00.12+00`, `T` or a space between), with at least `digits` digits of
+    /// the fraction: zeros are added, and beyond them only zeros are cut.
     ///
-    /// An [`TimeKind::Instant`] must come in UTC (`Z`, `+00`, `+00:00` or no offset): sources set
+    /// A [`TimeKind::Instant`] must come in UTC (`Z`, `+00`, `+00:00` or no offset): sources set
     /// their session's time zone so.
     ///
     /// # Errors
@@ -65,8 +65,8 @@ impl Time {
     /// [`TimeError`] when the text is malformed, a zero date, or out of range.
     pub fn from_sql(text: &str, kind: TimeKind, digits: usize) -> Result<Self, TimeError> {
         let text = text.trim();
-        let lower = text.trim_start_matches(['-', '+']);
-        if lower.eq_ignore_ascii_case("infinity") || text.ends_with(" BC") {
+        let unsigned = text.trim_start_matches(['-', '+']);
+        if unsigned.eq_ignore_ascii_case("infinity") || text.ends_with(" BC") {
             return Err(TimeError::Range);
         }
         let mut out = Text::with_capacity(32);
@@ -74,9 +74,7 @@ impl Time {
             TimeKind::Date => push_date(&mut out, text)?,
             TimeKind::TimeOfDay => push_clock(&mut out, text, digits)?,
             TimeKind::TimeOfDayWithOffset => {
-                let at = position(text, |byte| matches!(byte, b'+' | b'-' | b'Z'))
-                    .ok_or(TimeError::Malformed)?;
-                let (clock, offset) = text.split_at(at);
+                let (clock, offset) = split_offset(text).ok_or(TimeError::Malformed)?;
                 push_clock(&mut out, clock, digits)?;
                 push_offset(&mut out, offset)?;
             }
@@ -85,16 +83,14 @@ impl Time {
                     split(text, |byte| matches!(byte, b' ' | b'T')).unwrap_or((text, "00:00:00"));
                 push_date(&mut out, date)?;
                 out.push('T');
-                let clock = match position(clock, |byte| matches!(byte, b'+' | b'-' | b'Z')) {
-                    Some(at) if kind == TimeKind::Instant => {
-                        let (clock, offset) = clock.split_at(at);
-                        if !matches!(offset, "Z" | "+00" | "+00:00" | "-00" | "-00:00") {
-                            return Err(TimeError::Malformed);
-                        }
+                let clock = match split_offset(clock) {
+                    None => clock,
+                    Some((clock, "Z" | "+00" | "+00:00" | "-00" | "-00:00"))
+                        if kind == TimeKind::Instant =>
+                    {
                         clock
                     }
                     Some(_) => return Err(TimeError::Malformed),
-                    None => clock,
                 };
                 push_clock(&mut out, clock, digits)?;
                 if kind == TimeKind::Instant {
@@ -133,32 +129,24 @@ impl fmt::Display for Time {
 }
 
 fn push_date(out: &mut Text, text: &str) -> Result<(), TimeError> {
-    check_date(text)?;
-    out.push_str(text);
-    Ok(())
-}
-
-fn check_date(text: &str) -> Result<(), TimeError> {
     let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
     if let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes()
         && digits(&[*y1, *y2, *y3, *y4, *m1, *m2, *d1, *d2])
     {
         let zero = [*y1, *y2, *y3, *y4] == *b"0000" || [*m1, *m2] == *b"00" || [*d1, *d2] == *b"00";
-        return if zero { Err(TimeError::Zero) } else { Ok(()) };
+        if zero {
+            return Err(TimeError::Zero);
+        }
+        out.push_str(text);
+        return Ok(());
     }
-    // It is none; why, the parts tell.
-    let mut parts = text.splitn(3, '-');
-    let mut part = || {
-        parts
-            .next()
-            .filter(|p| is_digits(p))
-            .ok_or(TimeError::Malformed)
-    };
-    let (year, _, _) = (part()?, part()?, part()?);
-    if year.len() > 4 {
-        return Err(TimeError::Range);
+    let parts: Vec<&str> = text.split('-').collect();
+    match parts.as_slice() {
+        [year, _, _] if year.len() > 4 && parts.iter().all(|part| is_digits(part)) => {
+            Err(TimeError::Range)
+        }
+        _ => Err(TimeError::Malformed),
     }
-    Err(TimeError::Malformed)
 }
 
 fn push_clock(out: &mut Text, text: &str, digits: usize) -> Result<(), TimeError> {
@@ -205,13 +193,15 @@ fn push_offset(out: &mut Text, text: &str) -> Result<(), TimeError> {
 
 /// What stands before and after the first of some ASCII characters.
 fn split(text: &str, is: impl Fn(u8) -> bool) -> Option<(&str, &str)> {
-    let at = position(text, is)?;
+    let at = text.bytes().position(is)?;
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// Where the first of some ASCII characters stands.
-fn position(text: &str, is: impl Fn(u8) -> bool) -> Option<usize> {
-    text.bytes().position(is)
+/// A time of day, and the offset that stands behind it.
+fn split_offset(text: &str) -> Option<(&str, &str)> {
+    let mut bytes = text.bytes();
+    let at = bytes.position(|byte| matches!(byte, b'+' | b'-' | b'Z'))?;
+    Some(text.split_at(at))
 }
 
 fn is_digits(text: &str) -> bool {

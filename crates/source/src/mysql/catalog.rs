@@ -552,12 +552,12 @@ pub(super) async fn describe(
 ) -> sqlx::Result<Vec<Column>> {
     let sql = alone(sql);
     prepare(connection, &format!("SELECT * FROM ({sql}\n) AS q")).await?;
-    answer(connection, catalog, sql).await
+    describe_answer(connection, catalog, sql).await
 }
 
 /// Has the server prepare the query and reads what its columns are. Preparing takes one statement
 /// only.
-pub(super) async fn answer(
+pub(super) async fn describe_answer(
     connection: &mut MySqlConnection,
     catalog: &Catalog,
     sql: &str,

@@ -147,7 +147,7 @@ impl Mysql {
             return Ok(Vec::new());
         };
         let described = if alone {
-            catalog::answer(&mut self.connection, catalog, sql).await
+            catalog::describe_answer(&mut self.connection, catalog, sql).await
         } else {
             catalog::describe(&mut self.connection, catalog, sql).await
         };

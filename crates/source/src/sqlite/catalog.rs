@@ -26,7 +26,7 @@ use crate::dialect::alone;
 const SCHEMA: &str = "main";
 /// The collation that compares texts by their bytes.
 const BINARY: &str = "BINARY";
-/// What stands for an expression or a collation that SQLite does not tell.
+/// Stands for an expression or a collation that SQLite does not tell.
 const UNKNOWN: &str = "unknown";
 
 pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx::Result<Catalog> {
@@ -44,7 +44,7 @@ pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx
         };
         let mut table = Table::new(table_name(name), kind);
         let sql = sql.unwrap_or_default();
-        if let Err(error) = complete(connection, &mut table, &sql).await {
+        if let Err(error) = read_table(connection, &mut table, &sql).await {
             // SQLite's words name tables and columns, never values.
             let why = error
                 .as_database_error()
@@ -79,17 +79,13 @@ pub(super) async fn read(connection: &mut SqliteConnection, file: &Path) -> sqlx
 /// A row of `sql/columns.sql`.
 type ColumnRow = (String, String, bool, Option<String>, i64, i64, bool);
 
-/// The columns of a table, and those of its primary key.
-pub(super) struct Columns {
-    pub(super) columns: Vec<Column>,
-    primary_key: Vec<String>,
-}
+/// A table's columns without their collations, and the columns of its primary key in their order.
+type ColumnsAndKey = (Vec<Column>, Vec<String>);
 
-/// Reads one table's columns, all but their collations.
-pub(super) async fn columns(
+async fn read_columns(
     connection: &mut SqliteConnection,
     table: &str,
-) -> sqlx::Result<Columns> {
+) -> sqlx::Result<ColumnsAndKey> {
     let query = sqlx::query_as(include_str!("sql/columns.sql")).bind(table);
     let mut columns = Vec::new();
     let mut primary_key = Vec::new();
@@ -110,14 +106,12 @@ pub(super) async fn columns(
         });
     }
     primary_key.sort();
-    Ok(Columns {
-        columns,
-        primary_key: primary_key.into_iter().map(|(_, name)| name).collect(),
-    })
+    let primary_key = primary_key.into_iter().map(|(_, name)| name);
+    Ok((columns, primary_key.collect()))
 }
 
 /// Says how texts compare in the columns of a table.
-async fn collate(connection: &mut SqliteConnection, table: &mut Table) -> sqlx::Result<()> {
+async fn read_collations(connection: &mut SqliteConnection, table: &mut Table) -> sqlx::Result<()> {
     let encoding = sqlx::query_scalar("PRAGMA encoding").fetch_one(&mut *connection);
     let encoding: String = encoding.await?;
     let names = collations(connection, table).await;
@@ -150,11 +144,8 @@ async fn collations(connection: &mut SqliteConnection, table: &Table) -> Vec<Str
         names.extend(match compared(connection, &table.name, &[column]).await {
             Ok(names) => names,
             Err(error) => {
-                let message = error
-                    .as_database_error()
-                    .map(sqlx::error::DatabaseError::message);
-                let own =
-                    message.and_then(|message| message.split_once("no such collation sequence: "));
+                let message = error.to_string();
+                let own = message.split_once("no such collation sequence: ");
                 vec![own.map_or(UNKNOWN, |(_, name)| name).to_owned()]
             }
         });
@@ -201,14 +192,13 @@ async fn compared(
     Ok(names)
 }
 
-async fn complete(
+/// Reads columns, constraints, triggers and the number of rows. `sql`: the statement that created the table or view.
+async fn read_table(
     connection: &mut SqliteConnection,
     table: &mut Table,
     sql: &str,
 ) -> sqlx::Result<()> {
-    let found = columns(connection, &table.name.name).await?;
-    table.columns = found.columns;
-    table.primary_key = found.primary_key;
+    (table.columns, table.primary_key) = read_columns(connection, &table.name.name).await?;
     let is_generated = |column: &&mut Column| column.generated.is_some();
     let mut expressions = None;
     for column in table.columns.iter_mut().filter(is_generated) {
@@ -218,7 +208,7 @@ async fn complete(
             column.generated = Some(expression.clone());
         }
     }
-    collate(connection, table).await?;
+    read_collations(connection, table).await?;
     read_indexes(connection, table).await?;
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
@@ -255,7 +245,7 @@ async fn complete(
     Ok(())
 }
 
-/// Adds how many values columns have, if somebody ran ANALYZE.
+/// Adds how many different values columns have, where ANALYZE has run.
 async fn read_statistics(
     connection: &mut SqliteConnection,
     tables: &mut [Table],
@@ -412,11 +402,11 @@ pub(super) async fn describe(
     sql: &str,
 ) -> sqlx::Result<Vec<Column>> {
     let wrapped = format!("SELECT * FROM ({}\n)", alone(sql));
-    answer(connection, wrapped).await
+    describe_answer(connection, wrapped).await
 }
 
 /// Has SQLite prepare the query and reads what its columns are. A name in double quotes must be one.
-pub(super) async fn answer(
+pub(super) async fn describe_answer(
     connection: &mut SqliteConnection,
     sql: String,
 ) -> sqlx::Result<Vec<Column>> {
@@ -429,8 +419,8 @@ pub(super) async fn answer(
         let name = column.name().to_owned();
         let mut described = Column::new(name, String::new(), DataType::Dynamic);
         if let Some(origin) = column.origin().table_column() {
-            let table = self::columns(connection, &origin.table).await?;
-            let base = table.columns.into_iter().find(|c| *c.name == *origin.name);
+            let (of_table, _) = read_columns(connection, &origin.table).await?;
+            let base = of_table.into_iter().find(|c| *c.name == *origin.name);
             if let Some(base) = base {
                 described.declared = base.declared;
                 described.data_type = base.data_type;

@@ -230,7 +230,7 @@ impl Source for Sqlite {
     }
 
     async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>> {
-        let described = catalog::answer(&mut self.connection, sql.to_owned()).await;
+        let described = catalog::describe_answer(&mut self.connection, sql.to_owned()).await;
         checked("the mapping's query", described)
     }
 

@@ -256,7 +256,7 @@ impl Opener {
                 let name = file.to_str().ok_or_else(|| {
                     TargetError::of_file(File, "the file's name is not UTF-8").with_help(OTHER_FILE)
                 })?;
-                private::make(file);
+                private::create_empty(file);
                 Database::new(name).map_err(|error| translate(Some(file), error))?
             }
         };

@@ -6,6 +6,7 @@
 //! does not fit is refused, never bent: nothing is cut, rounded or guessed.
 
 mod apply;
+mod apply_error;
 mod compile;
 mod family;
 mod table;
@@ -15,8 +16,8 @@ mod time;
 mod trial;
 
 pub use apply::Secret;
+pub use apply_error::ApplyError;
 pub use compile::FilterError;
-pub use family::ApplyError;
 pub use family::FilterTypeError;
 pub use table::FilterEntry;
 pub use time::{Period, TimePattern};
