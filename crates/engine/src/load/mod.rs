@@ -82,7 +82,7 @@ pub(crate) use ledger::ClosedLedger;
 pub(crate) use outbox::{Outbox, RepairWriter};
 pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, names, not_compared, rivals, selected};
 pub(crate) use prove::{ContestedKeys, KeyPass, item_type_of, locator, narrow, shares_key};
-pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, UNCLEAR, compare};
+pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, compare};
 pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
 pub(crate) use report::{is_zero, rate};
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};

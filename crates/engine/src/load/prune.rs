@@ -30,7 +30,7 @@ use super::journal::Journal;
 use super::outbox::Outbox;
 use super::report::RemainingStale;
 use super::row::RowKey;
-use super::scope::{EXPIRED, FILTERED, ItemAction, PRESENT, REJECTED, SENT, attempt_and_ttl};
+use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT, attempt_and_ttl};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::proof::{Proof, ProofOptions};
@@ -43,8 +43,6 @@ const PAGES_AHEAD: usize = 2;
 const IN_TABLE: u64 = 1 << 63;
 /// Stands for the item type of items from elsewhere.
 pub(crate) const STRANGER: usize = usize::MAX;
-/// Stands for the item type of items of which it cannot be told whether they are the mapping's.
-pub(crate) const UNCLEAR: usize = STRANGER - 1;
 
 /// What has become of the row of a stale item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +78,10 @@ pub(crate) struct TableScan<'s> {
 /// An item of the table; where the comparison gives it out, one that no row makes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StrayItem {
+    /// Its item type by its type attribute or key, or [`STRANGER`].
     pub(crate) item_type: usize,
+    /// Whether it is unknown if the mapping, or one of the item types that are looked at, makes it.
+    pub(crate) unclear: bool,
     /// Stands for its partition key, as in the items that are put.
     pub(super) partition: u64,
     pub(crate) json: String,
@@ -181,20 +182,15 @@ impl TableScan<'_> {
                 let may_be = |of: &dyn Fn(usize) -> bool| {
                     self.owners.is_some_and(|owners| owners.may_be(&item, of))
                 };
-                // A row of a type that is not looked at may make the key too.
-                let unclear = match owner {
+                // Of two item types that may make the key, only one may be looked at.
+                held.unclear = match owner {
                     None => may_be(&|_| true),
-                    Some(owner) => is_wanted(owner) && may_be(&|other| !is_wanted(other)),
+                    Some(owner) => may_be(&|other| is_wanted(other) != is_wanted(owner)),
                 };
-                let is_taken = unclear || owner.map_or(self.strangers, is_wanted);
-                if !is_taken && !may_be(&is_wanted) {
+                if !held.unclear && !owner.map_or(self.strangers, is_wanted) {
                     continue;
                 }
-                held.item_type = match owner {
-                    _ if unclear => UNCLEAR,
-                    Some(owner) => owner,
-                    None => STRANGER,
-                };
+                held.item_type = owner.unwrap_or(STRANGER);
                 held.past = self.is_past(&item);
                 held.digest = self.secret.map_or(0, |secret| secret.item(&item));
                 let key = self.key(item);
@@ -206,12 +202,7 @@ impl TableScan<'_> {
                 (fingerprint, held.partition) = fingerprints(partition, values.next());
                 held.json.clear();
                 write_item(&mut held.json, &key);
-                let locator = if is_taken {
-                    IN_TABLE | spool.push(&held)?
-                } else {
-                    PRESENT
-                };
-                keys.push(fingerprint, locator)?;
+                keys.push(fingerprint, IN_TABLE | spool.push(&held)?)?;
             }
         }
     }
@@ -301,15 +292,13 @@ pub(crate) async fn compare(
     let mut compared = ComparedKeys::default();
     loop {
         let (mut rows, mut place, mut has_expired) = (0_u64, None, false);
-        let (mut read_again, mut sent, mut present) = (false, false, false);
-        let mut stale = StaleCause::Gone;
+        let (mut read_again, mut sent, mut stale) = (false, false, StaleCause::Gone);
         let found = groups.next_any(|locator| match locator {
             REJECTED => stale = StaleCause::Rejected,
             EXPIRED if stale != StaleCause::Rejected => stale = StaleCause::Expired,
             FILTERED if stale == StaleCause::Gone => stale = StaleCause::Filtered,
             EXPIRED | FILTERED => {}
             SENT => sent = true,
-            PRESENT => present = true,
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
             of_row => match attempt_and_ttl(of_row) {
                 (attempt, _) if forgotten.contains(&attempt) => read_again = true,
@@ -323,7 +312,7 @@ pub(crate) async fn compare(
             return Ok(compared);
         }
         compared.overwritten += rows.saturating_sub(1);
-        if rows > 0 && place.is_none() && !present {
+        if rows > 0 && place.is_none() {
             let gone = if has_expired {
                 &mut compared.lapsed
             } else {
@@ -444,8 +433,8 @@ impl RemainingStale {
             return deletes;
         }
         match stray.item_type {
+            _ if stray.unclear => self.unclear += 1,
             STRANGER => {}
-            UNCLEAR => self.unclear += 1,
             _ => self.others += 1,
         }
         false
@@ -460,7 +449,7 @@ impl RemainingStale {
     ) -> bool {
         let left = match stray.stale {
             _ if stray.read_again => return false,
-            _ if stray.item_type == UNCLEAR && !stray.sent => &mut self.unclear,
+            _ if stray.unclear && !stray.sent => &mut self.unclear,
             StaleCause::Rejected => &mut self.rejected,
             StaleCause::Expired => &mut self.expired,
             _ if prune.filtered => return true,

@@ -172,8 +172,6 @@ pub(crate) const EXPIRED: u64 = REJECTED - 1;
 pub(super) const FILTERED: u64 = EXPIRED - 1;
 /// The locator of keys of items that an attempt of this run has sent.
 pub(crate) const SENT: u64 = FILTERED - 1;
-/// The locator of keys that the table holds, of items that are taken for those of a type that the run is not about.
-pub(super) const PRESENT: u64 = SENT - 1;
 /// Marks the locators of keys that rows make of items with a TTL; bit 63 marks items of the table.
 const EXPIRES: u64 = 1 << 62;
 /// How many bits hold the second at which the TTL ends (up to the year 2514). The attempt is in the bits above, up to bit 60:
@@ -219,7 +217,7 @@ mod tests {
         ] {
             let locator = made_locator(attempt, ttl);
             assert_eq!(attempt_and_ttl(locator), (attempt, held));
-            assert!(locator < PRESENT, "{attempt} {ttl:?}");
+            assert!(locator < SENT, "{attempt} {ttl:?}");
         }
     }
 }

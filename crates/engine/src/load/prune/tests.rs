@@ -19,9 +19,6 @@ async fn keys_that_rows_make_and_the_table_lacks_are_counted_by_whether_they_may
         (6, made_locator(6, Some(ahead))),
         (7, made_locator(6, None)),
         (7, made_locator(7, None)),
-        // Another item type may have made what the table holds.
-        (8, made_locator(7, None)),
-        (8, PRESENT),
     ] {
         keys.push(key, locator).unwrap();
     }

@@ -15,8 +15,8 @@ use super::super::report::{ComparedBooks, Finding, FindingKind, VerifyOutcome, V
 use super::{Verify, VerifyOptions, VerifyRun};
 use crate::load::{
     ChunkId, ChunkPart, ChunkPlan, ClosedLedger, EndReason, Failure, Indistinguishable,
-    ItemTypeMarks, RejectNote, STRANGER, StaleCause, StrayItem, TableScan, Ticket, UNCLEAR,
-    UNCLEAR_WHY, compare, rate, raw, selected, subject,
+    ItemTypeMarks, RejectNote, STRANGER, StaleCause, StrayItem, TableScan, Ticket, UNCLEAR_WHY,
+    compare, rate, raw, selected, subject,
 };
 use crate::proof::Proof;
 
@@ -572,12 +572,12 @@ pub(super) async fn look(
     let (mut items, mut elsewhere) = (0_u64, 0_u64);
     let mut found = UnexpectedItems::default();
     let compared = compare(keys, spool, forgotten, async |stray: StrayItem| {
-        if stray.item_type == STRANGER && owners.is_some() {
+        if stray.item_type == STRANGER && !stray.unclear && owners.is_some() {
             elsewhere += 1;
         } else if stray.stale == StaleCause::Expired && stray.past {
             // Its key is that of a row, so it is the mapping's, whatever its form tells.
             found.lingering += 1;
-        } else if stray.item_type == UNCLEAR {
+        } else if stray.unclear {
             found.unclear += 1;
         } else {
             items += 1;
