@@ -1221,7 +1221,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          -- whole (5/s)\nSELECT t.b, u.id AS uid, u.n, NULL AS nothing FROM t LEFT JOIN u ON u.tid = t.id WHERE t.id = :id;",
         &[],
         &[
-            "its SQL omits constants, which the application adds: `kind` ('x'), 5",
+            "its SQL omits constants and parameters, which the application adds: `kind` ('x'), 5",
             "which the application adds: `nothing` (NULL)",
         ],
     ),

@@ -155,7 +155,8 @@ impl<'c> Ask<'c> {
         self.order.clear();
         self.sorts = true;
         self.is_page = false;
-        self.notes.retain(|note| *note != Note::Offset);
+        self.notes
+            .retain(|note| !matches!(note, Note::Offset | Note::Merge(_)));
         let note = if self.limit.take().is_some() {
             "the application sorts and applies the LIMIT"
         } else {
@@ -1146,16 +1147,16 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
         }
         if found.is_empty() {
-            return Err(failed.unwrap_or_else(|| self.no_tree(&ways)));
+            return Err(failed.unwrap_or_else(|| self.no_tree(&ways, is_list)));
         }
         Ok(found)
     }
 
     /// Why a query reads neither rows with their parents nor an item collection. `ways`: those of each relation, also to parents that may be
     /// without it.
-    fn no_tree(&self, ways: &[Ways]) -> Unserved {
+    fn no_tree(&self, ways: &[Ways], is_list: bool) -> Unserved {
         let is_with_children = ways.iter().any(|ways| ways.len() == self.tables.len());
-        let (why, instead) = match self.figures() {
+        let (why, instead) = match self.figures().filter(|_| !is_list) {
             _ if self.tables.len() == 1 => {
                 let why = "gathers the rows of one table into lists";
                 let instead = "select the rows, and build the lists in the application";
@@ -1170,7 +1171,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 (why.to_owned(), SEVERAL)
             }
             figures => {
-                let why = "has a join that is not from a child to its parent, or reads two lists of children and not by the parent's key alone";
+                let why = "has a join that is not from a child to its parent, or reads two lists of children without finding the parent by its key alone";
                 let instead = figures.map_or(SEVERAL, |_| COUNTER);
                 (why.to_owned(), instead)
             }
@@ -1286,7 +1287,9 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         let constants: Vec<String> = self.constant_outputs().collect();
         note_names(&mut notes, &constants, |constants| {
-            format!("its SQL omits constants, which the application adds: {constants}")
+            format!(
+                "its SQL omits constants and parameters, which the application adds: {constants}"
+            )
         });
         let limited = match &self.query.limit {
             RowLimit::Parameter(_) => Some(format!(
@@ -1303,10 +1306,6 @@ impl<'c, 'q> Reading<'c, 'q> {
         notes.extend(limited.map(Note::Text));
         if self.query.offset != RowLimit::None {
             notes.push(Note::Offset);
-        }
-        if requests > 1 && limit.is_some() {
-            notes
-                .push("each request returns its own page: the application merges the pages".into());
         }
         Ok(Ask {
             root: table,
@@ -1599,7 +1598,7 @@ fn note_of_list(list: &ValueList) -> String {
     let parameter = &list.parameter;
     if list.values.is_empty() {
         return format!(
-            "one request for each value of the array, passed as `{parameter}`; the estimate assumes {PAGE} values"
+            "one request for each distinct value of the array but NULL, passed as `{parameter}`; the estimate assumes {PAGE} values"
         );
     }
     let more = list.values.len().saturating_sub(NAMED);
@@ -1610,7 +1609,7 @@ fn note_of_list(list: &ValueList) -> String {
     } else {
         String::new()
     };
-    format!("one request for each of {named}{more}, passed as `{parameter}`")
+    format!("one request for each distinct value among {named}{more}, passed as `{parameter}`")
 }
 
 /// Each path once, under its first name, and no two under one name. Notes the names that are left out: they are of a column that is there, or
@@ -1720,8 +1719,11 @@ mod tests {
         );
     }
 
+    /// How many children a read has, its columns and its notes.
+    type Told = (usize, Vec<String>, Vec<String>);
+
     /// The asks of a query over the shop, or why it is not served.
-    fn asks_of(sql: &str) -> Result<Vec<(usize, Vec<String>, Vec<String>)>, String> {
+    fn asks_of(sql: &str) -> Result<Vec<Told>, String> {
         let shop = shop();
         let asks = ask(sql, &shop, &Observed::default()).map_err(|unserved| unserved.why)?;
         let told = asks.iter().map(|ask| {
@@ -1744,6 +1746,21 @@ mod tests {
         let sql = "SELECT id FROM orders WHERE user_id = ANY('{1,2,3}')";
         let asks = ask(sql, &shop, &Observed::default()).unwrap();
         assert_eq!(asks[0].requests, 3);
+        let sorted = "SELECT id, placed_at FROM orders WHERE user_id = ANY($1) ORDER BY placed_at";
+        let limited = format!("{sorted} LIMIT 5");
+        for (sql, merges) in [
+            (sorted, "each request sorts its own rows: "),
+            (&*limited, "each request returns its own page: "),
+        ] {
+            let mut asks = ask(sql, &shop, &Observed::default()).unwrap();
+            let has_note = |ask: &Ask<'_>| {
+                let mut notes = ask.notes.iter();
+                notes.any(|note| note.to_string().starts_with(merges))
+            };
+            assert!(has_note(&asks[0]), "{sql}");
+            asks[0].leave_order();
+            assert!(!has_note(&asks[0]), "{sql}");
+        }
     }
 
     #[test]
@@ -1768,6 +1785,14 @@ mod tests {
         for (children, _, notes) in asks_of(joined).unwrap() {
             let has_note = notes.iter().any(|one| one == COMPUTED);
             assert!(has_note, "{children} children");
+        }
+        let with =
+            "FROM users u JOIN orders o ON o.user_id = u.id WHERE u.id = :u GROUP BY u.email";
+        for (value, is_noted) in [("upper(u.email)", true), ("u.email", false)] {
+            let told = asks_of(&format!("SELECT {value}, json_agg(o.id) {with}")).unwrap();
+            let (children, _, notes) = &told[0];
+            let has_note = notes.iter().any(|one| one == COMPUTED);
+            assert_eq!((*children, has_note), (1, is_noted), "{value}");
         }
         let compared = "SELECT id FROM orders WHERE id = :id AND coalesce(user_id, 0) = 0";
         let why = asks_of(compared).unwrap_err();
@@ -1821,6 +1846,10 @@ mod tests {
             (
                 &*format!("SELECT u.id, count(o.id) {joined} GROUP BY u.id"),
                 "computes count() over rows together with their children",
+            ),
+            (
+                &*format!("SELECT u.id, json_agg(o.id) {joined} GROUP BY u.id"),
+                "one row by its key alone",
             ),
         ] {
             let why = asks_of(sql).unwrap_err();

@@ -964,7 +964,7 @@ fn understood<'w, 'c>(
         }
         if let Some(why) = unread_write(&statement.sql, catalog.dbms) {
             let why = why.to_owned();
-            let instead = "write an INSERT, UPDATE or DELETE for each table that it changes";
+            let instead = "write an INSERT, UPDATE or DELETE for each table that it changes; in an UPDATE with a join, write the table before each column that it sets";
             unserved.push((statement, Unserved { why, instead }));
             continue;
         }
@@ -2137,6 +2137,8 @@ mod tests {
             -- listed (1/s)\nUPDATE a, b SET b.x = 1 WHERE b.id = a.id;
             -- taken (1/s)\nDELETE a, b FROM a JOIN b ON b.id = a.id;
             -- cleared (1/s)\nTRUNCATE TABLE a;
+            -- bare (1/s)\nUPDATE a JOIN b ON b.id = a.id SET x = 1 WHERE a.id = :id;
+            -- broken (1/s)\nUPDATE a SET x = 1 WHERE;
             -- other (1/s)\nUPDATE a JOIN b ON b.id = a.id SET b.x = 1 WHERE a.id = :id;";
         let statements = workload::read(sql, catalog.dbms).unwrap();
         let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
@@ -2149,6 +2151,8 @@ mod tests {
             ("listed", "updates several tables at once"),
             ("taken", "deletes from several tables at once"),
             ("cleared", "TRUNCATE"),
+            ("bare", "names a column without its table"),
+            ("broken", "its SQL cannot be read"),
         ] {
             let why = told.get(name).copied().unwrap_or_default();
             assert!(why.contains(words), "{name}: {why}");

@@ -859,7 +859,8 @@ fn literals_of_one_column_are_a_list_of_examples() {
     ] {
         let (requests, units, _, notes) = served(condition);
         assert_eq!((requests, units), (4, 2.0), "{condition}");
-        let said = format!("one request for each of {named}, passed as `{parameter}`");
+        let said =
+            format!("one request for each distinct value among {named}, passed as `{parameter}`");
         assert!(notes.contains(&said), "{condition}: {notes}");
     }
     // Beside a key it is asked by a filter in one request, where that costs less.

@@ -23,6 +23,9 @@ pub(super) struct Array {
 impl Array {
     /// Reads `left = ANY(array)`; `None` of anything else, and of an array whose values are not plain to see.
     pub(super) fn of(expression: &Expr, dbms: Dbms) -> Option<Self> {
+        if dbms != Dbms::Postgres {
+            return None;
+        }
         let Expr::AnyOp {
             left,
             compare_op: BinaryOperator::Eq,
@@ -42,7 +45,7 @@ impl Array {
             },
             _ => return None,
         };
-        (dbms == Dbms::Postgres && !values.is_empty()).then(|| Self {
+        (!values.is_empty()).then(|| Self {
             left: left.clone(),
             is_parameter: placeholder(inner).is_some(),
             has_typed_texts: is_typed && values.iter().any(is_text),

@@ -65,7 +65,7 @@ pub struct Example {
 
 /// Puts a parameter in the place of each literal that a column is compared with in WHERE and ON, also within `lower` and `upper`,
 /// and of each value that is computed of no column and is the same for all rows (`:at + 60`, `now() - interval '1 day'`, not
-/// `random()`). Equalities of one column that OR connects become an IN, `= ANY(array)` too, and of an IN with a list becomes what
+/// `random()`). `= ANY(array)` and equalities of one column that OR connects become an IN, and of an IN with a list becomes what
 /// `lists` says.
 /// Literals stay where the query has parameters already: there they are meant. Parameters as drivers write them, `$1`
 /// and `?`, are called like the column that they are compared with, and `:p1` where they are compared with none.
@@ -90,14 +90,14 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
         if let Some(refusal) = refused_binary(&sql, &query) {
             return Err(refusal);
         }
+        let mut taken = BTreeSet::new();
+        let names = sql.parameters().iter().map(|one| one.name.clone());
+        let repeated: BTreeSet<String> = names.filter(|name| !taken.insert(name.clone())).collect();
         let mut into = Replacing {
             dbms,
             lists,
-            taken: sql
-                .parameters()
-                .iter()
-                .map(|one| one.name.clone())
-                .collect(),
+            taken,
+            repeated,
             numbers: BTreeMap::new(),
             drivers,
             renamed: BTreeMap::new(),
@@ -171,6 +171,8 @@ struct Replacing {
     lists: Lists,
     /// The names of parameters that there are.
     taken: BTreeSet<String>,
+    /// Those that stand in several places.
+    repeated: BTreeSet<String>,
     /// By column, the number of the last parameter that was called after it.
     numbers: BTreeMap<String, u32>,
     /// Parameters that a driver wrote without a name.
@@ -280,7 +282,7 @@ impl Replacing {
             }
             return;
         }
-        let splits = matches!(self.lists, Lists::Split | Lists::SplitParameters);
+        let splits = self.splits(array.values.first());
         let column = column(&array.left).filter(|_| splits);
         if let Some((column, right)) = column.zip(array.values.into_iter().next())
             && let Some(parameter) = placeholder(&right)
@@ -294,6 +296,13 @@ impl Replacing {
             let values = Vec::new();
             self.done.lists.push(ValueList { parameter, values });
         }
+    }
+
+    /// Whether one value stands in the place of a list. A parameter that stands elsewhere too would have that value there as well.
+    fn splits(&self, first: Option<&Expr>) -> bool {
+        let first = first.and_then(placeholder);
+        let is_repeated = first.is_some_and(|name| self.repeated.contains(&name));
+        matches!(self.lists, Lists::Split | Lists::SplitParameters) && !is_repeated
     }
 
     /// `a%` becomes a parameter with the percent sign behind it.
@@ -359,7 +368,7 @@ impl Replacing {
         if let Some(first) = list.first() {
             self.rename(first, &column);
         }
-        let splits = matches!(self.lists, Lists::Split | Lists::SplitParameters);
+        let splits = self.splits(list.first());
         if splits {
             list.truncate(1);
         }
@@ -826,6 +835,11 @@ mod tests {
                 "(c IN (:c, :c_2, :c_3)) AND d = :d",
             ),
             ("c = :x OR c = :y", "c = :x", "c IN (:x, :y)"),
+            (
+                "c IN (:x, :y) AND d IN (:x, :y)",
+                "c IN (:x, :y) AND d IN (:x, :y)",
+                "c IN (:x, :y) AND d IN (:x, :y)",
+            ),
             ("c = :x OR c = 1", "c = :x OR c = 1", "c = :x OR c = 1"),
             ("c = 1 OR d = 1", "c = :c OR d = :d", "c = :c OR d = :d"),
             (
@@ -876,6 +890,11 @@ mod tests {
         for (said, split, whole) in [
             ("c = ANY($1)", "c = :c", "c = ANY(:p1)"),
             ("c = ANY(:ids)", "c = :ids", "c = ANY(:ids)"),
+            (
+                "c = ANY(:ids) AND d = ANY(:ids)",
+                "c = ANY(:ids) AND d = ANY(:ids)",
+                "c = ANY(:ids) AND d = ANY(:ids)",
+            ),
             ("c = SOME('{1, 2}')", "c = :c", "c IN (:c, :c_2)"),
             ("c = ANY(ARRAY['a', 'b'])", "c = :c", "c IN (:c, :c_2)"),
             ("c = ANY(ARRAY[:x, :y])", "c = :x", "c IN (:x, :y)"),

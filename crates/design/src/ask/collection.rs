@@ -74,7 +74,9 @@ impl<'c> Reading<'c, '_> {
         if !is_outer && !outputs.iter().any(|(at, ..)| is_beyond(at)) {
             return Ok(None);
         }
-        if !is_list && !is_extreme && outputs.iter().any(|(.., is_computed)| *is_computed) {
+        // What lists gather of the children has a note of its own.
+        let mut computed = outputs.iter().filter(|(.., is_computed)| *is_computed);
+        if !is_extreme && computed.any(|((at, _), ..)| !is_list || own.contains_key(at)) {
             ask.note(COMPUTED);
         }
         let Some(mut of_children) = self.bare_children(parent, &children, ways) else {

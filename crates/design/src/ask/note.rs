@@ -10,6 +10,8 @@ pub(crate) enum Note {
     IndexHoldsOnly(String),
     /// The SQL skips rows by OFFSET. The note is removed where the application sorts, and so reads all pages.
     Offset,
+    /// How the application merges the answers of several requests. The note is removed where the application sorts all rows.
+    Merge(&'static str),
     Text(String),
 }
 
@@ -22,6 +24,7 @@ impl fmt::Display for Note {
             Self::Offset => f.write_str(
                 "DynamoDB has no OFFSET: this reads the first page, and each next page starts after the last item of the previous one (LastEvaluatedKey)",
             ),
+            Self::Merge(text) => f.write_str(text),
             Self::Text(text) => f.write_str(text),
         }
     }

@@ -196,6 +196,13 @@ impl<'c> Reading<'c, '_> {
             });
         } else {
             ask.order = self.order(ways)?;
+            if ask.requests > 1 && ask.limit.is_some() {
+                let merge = "each request returns its own page: the application merges the pages";
+                ask.notes.push(Note::Merge(merge));
+            } else if ask.requests > 1 && !ask.order.is_empty() {
+                let merge = "each request sorts its own rows: the application merges them";
+                ask.notes.push(Note::Merge(merge));
+            }
             self.leave_order_of_parents(ask);
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
