@@ -183,10 +183,10 @@ pub fn price<S: Borrow<Statement>>(
         let two = TwoRequests::of_model(model, (catalog, observed), statement);
         let why_not = match pattern {
             None => Some("no access pattern has its name".to_owned()),
+            Some(pattern) if two.is_some() || priced.has_sql_of(pattern, statement) => None,
             Some(pattern) if priced.asks_other_tables(pattern, statement) => {
                 Some("the access pattern of its name reads other tables".to_owned())
             }
-            Some(_) if two.is_some() => None,
             Some(pattern) => priced.lacks(pattern, statement),
         };
         let pattern = pattern.filter(|_| why_not.is_none());

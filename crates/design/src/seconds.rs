@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::{float, free_name, joined};
 use dynafold_mapping::model::Model;
-use dynafold_relational::catalog::{Catalog, Table, TableName};
-use dynafold_sql::{identifier, table_reference};
+use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
+use dynafold_sql::{Lists, identifier, parametrized, table_reference};
 
 use crate::MANY;
 use crate::ask::{Ask, Referred, ask, referring};
@@ -272,6 +272,23 @@ pub fn second_requests(
 pub(crate) fn normalized_sql(sql: &str) -> String {
     let sql = sql.trim().trim_end_matches(';');
     joined(sql.split_whitespace(), " ")
+}
+
+/// Whether SQL is that of a statement, or of one of the reads that it is served by.
+pub(crate) fn is_sql_of<'a, 'c: 'a>(
+    own: &str,
+    statement: &Statement,
+    dbms: Dbms,
+    asks: impl IntoIterator<Item = &'a Ask<'c>>,
+) -> bool {
+    let own = normalized_sql(own);
+    let prepared = parametrized(&statement.sql, dbms, Lists::Kept).ok();
+    let by_row = |ask: &'a Ask<'c>| std::iter::once(ask).chain(ask.by_row.as_deref());
+    let asks = asks.into_iter().flat_map(by_row);
+    let asked = asks.flat_map(|ask| std::iter::once(&ask.sql).chain(&ask.unsorted));
+    let prepared = prepared.iter().map(|prepared| &prepared.sql);
+    let mut texts = std::iter::once(&statement.sql).chain(prepared).chain(asked);
+    texts.any(|sql| normalized_sql(sql) == own)
 }
 
 /// The name of a second request, where it is free.

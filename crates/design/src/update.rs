@@ -17,7 +17,6 @@ use dynafold_mapping::model::Model;
 use dynafold_mapping::scalar::quoted;
 use dynafold_mapping::yaml::{YamlNode, parse};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
-use dynafold_sql::{Lists, parametrized};
 use serde::Serialize;
 
 use crate::ask::{Ask, Note, Unserved, by_filter};
@@ -30,7 +29,7 @@ use crate::names::MappingNames;
 use crate::observed::Observed;
 use crate::pins::Expiries;
 use crate::pricing::Pricing;
-use crate::seconds::{TwoRequests, normalized_sql};
+use crate::seconds::{TwoRequests, is_sql_of};
 use crate::splits::Splits;
 use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
@@ -243,17 +242,10 @@ fn new_reads<'w, 'c>(
     let answers = |statement: &Statement, asks: &[Ask<'c>]| {
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name)?;
-        let prepared = parametrized(&statement.sql, of_rows.0.dbms, Lists::Kept);
-        let mut said = vec![normalized_sql(&statement.sql)];
-        said.extend(prepared.ok().map(|prepared| normalized_sql(&prepared.sql)));
         let two = TwoRequests::of_model(model, of_rows, statement);
-        let of_asks = asks
-            .iter()
-            .chain(two.iter().flat_map(|two| &two.asks))
-            .flat_map(|ask| std::iter::once(&ask.sql).chain(&ask.unsorted));
-        said.extend(of_asks.map(|sql| normalized_sql(sql)));
-        let sql = pattern.sql.as_deref().map(normalized_sql);
-        Some(sql.is_none_or(|sql| said.contains(&sql)))
+        let asks = asks.iter().chain(two.iter().flat_map(|two| &two.asks));
+        let (own, dbms) = (pattern.sql.as_deref(), of_rows.0.dbms);
+        Some(own.is_none_or(|own| is_sql_of(own, statement, dbms, asks)))
     };
     let mut new = Vec::new();
     let mut unread = Vec::new();

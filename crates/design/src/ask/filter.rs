@@ -148,6 +148,7 @@ impl Test {
     pub(crate) fn implies(&self, other: &Self) -> bool {
         let takes = |value: &Value| other.takes_value(Some(value)) == Some(true);
         self == other
+            || *other == Self::Exists && self.takes_value(None) == Some(false)
             || match self {
                 Self::Compare(Comparator::Equal, value) => takes(value),
                 Self::In {

@@ -7,26 +7,35 @@ use dynafold_mapping::model::{
     AttributeNode, ChildContainer, ItemType, Placeholder, RowDomains, Template, ValuePath,
 };
 use dynafold_mapping::template::Filter;
-use dynafold_relational::catalog::{Table, TableName};
+use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Scan, ScanColumn};
 
+use crate::ask::ChildAsk;
 use crate::path::{Path, Step};
 
 /// A column, with the place of its rows among those that an item is made of.
 type At<'s> = (usize, &'s str);
 
 /// What an item type's own values are from: others may share its scan.
-#[derive(Default)]
 pub(super) struct MadeOf<'s> {
+    catalog: &'s Catalog,
     /// The tables of its rows, of their parents and of embedded children, each as often as it is joined; `None` of a query. Its
     /// own rows come first.
     relations: Vec<Option<&'s TableName>>,
-    /// Columns that joins and embeds hold equal.
-    equal: Vec<[At<'s>; 2]>,
+    /// Columns that joins and embeds match: first that of the rows which they are made from.
+    matched: Vec<[At<'s>; 2]>,
+    /// Columns of which the first says the second in all rows.
+    same: Vec<[At<'s>; 2]>,
+    /// The places of embedded children of which some are left out.
+    cut: BTreeSet<usize>,
+    /// The places of which it has something, and those on the way to them.
+    used: BTreeSet<usize>,
     /// The columns of which it has something.
     partial: BTreeSet<At<'s>>,
     /// Those whose whole values it has.
     whole: BTreeSet<At<'s>>,
+    /// Those in the key that is asked for; `None` of a Scan.
+    keyed: Option<BTreeSet<At<'s>>>,
     /// The conditions that decide which rows and attributes are there.
     conditions: Vec<&'s str>,
 }
@@ -36,13 +45,13 @@ fn place_of(base: usize, join: Option<usize>) -> usize {
     join.map_or(base, |at| base + 1 + at)
 }
 
-/// These columns with all that are equal to them.
-fn with_equal<'e>(mut found: BTreeSet<At<'e>>, equal: &[[At<'e>; 2]]) -> BTreeSet<At<'e>> {
+/// These columns with those that the pairs lead to, each from its first column to its second.
+fn led_to<'e>(mut found: BTreeSet<At<'e>>, pairs: &[[At<'e>; 2]]) -> BTreeSet<At<'e>> {
     loop {
         let before = found.len();
-        for [one, other] in equal {
-            if found.contains(one) || found.contains(other) {
-                found.extend([*one, *other]);
+        for [one, other] in pairs {
+            if found.contains(one) {
+                found.insert(*other);
             }
         }
         if found.len() == before {
@@ -52,14 +61,28 @@ fn with_equal<'e>(mut found: BTreeSet<At<'e>>, equal: &[[At<'e>; 2]]) -> BTreeSe
 }
 
 impl<'s> MadeOf<'s> {
-    /// Of an item type in the table, or in an index that holds these attributes. `is_whole`: it holds those of documents too.
+    /// Of an item type in the table, or in an index that holds these attributes. `is_whole`: it holds those of documents too. `key`: the
+    /// attributes of the key that is asked for.
     pub(super) fn of(
         item: &'s ItemType,
         scan: &'s Scan,
+        catalog: &'s Catalog,
         is_whole: bool,
         holds: &dyn Fn(&str) -> bool,
+        key: &[&str],
     ) -> Self {
-        let mut made = Self::default();
+        let mut made = Self {
+            catalog,
+            relations: Vec::new(),
+            matched: Vec::new(),
+            same: Vec::new(),
+            cut: BTreeSet::new(),
+            used: BTreeSet::new(),
+            partial: BTreeSet::new(),
+            whole: BTreeSet::new(),
+            keyed: None,
+            conditions: Vec::new(),
+        };
         let base = made.add(scan);
         let attributes = item.attributes.iter().filter(|(name, _)| holds(name));
         for (_, node) in attributes {
@@ -69,6 +92,12 @@ impl<'s> MadeOf<'s> {
         let arrays = item.explodes.iter().map(|explode| &explode.array);
         for place in spreads.chain(arrays) {
             made.hold(place, scan, base, true);
+        }
+        if !key.is_empty() {
+            let nodes = key.iter().filter_map(|name| item.node(name));
+            let places = nodes.flat_map(AttributeNode::places);
+            let keyed = places.filter_map(|place| column_at(place, scan, base));
+            made.keyed = Some(keyed.collect());
         }
         made.settled()
     }
@@ -84,11 +113,21 @@ impl<'s> MadeOf<'s> {
         self.settled()
     }
 
-    /// Adds what joins and embeds hold equal to what it has.
+    /// Adds what joins and embeds say by what it has.
     fn settled(mut self) -> Self {
         self.partial.extend(self.whole.iter().copied());
-        self.partial = with_equal(self.partial, &self.equal);
-        self.whole = with_equal(self.whole, &self.equal);
+        self.used.extend(self.partial.iter().map(|(at, _)| *at));
+        // A join comes behind those that it is made from.
+        for [(from, _), (to, _)] in self.matched.iter().rev() {
+            if self.used.contains(to) {
+                self.used.insert(*from);
+            }
+        }
+        let is_used = |pair: &&[At<'s>; 2]| pair.iter().all(|(at, _)| self.used.contains(at));
+        let same: Vec<[At<'s>; 2]> = self.same.iter().filter(is_used).copied().collect();
+        self.partial = led_to(self.partial, &same);
+        self.whole = led_to(self.whole, &same);
+        self.keyed = self.keyed.map(|keyed| led_to(keyed, &same));
         self
     }
 
@@ -99,12 +138,42 @@ impl<'s> MadeOf<'s> {
         for (at, join) in scan.joins.iter().enumerate() {
             self.relations.push(Some(&join.table));
             let parent = place_of(base, Some(at));
-            self.equal.extend(join.on.iter().map(|one| {
+            let pairs = join.on.iter().map(|one| {
                 let ours = place_of(base, one.join);
                 [(ours, one.ours.as_str()), (parent, one.theirs.as_str())]
-            }));
+            });
+            let pairs: Vec<[At<'s>; 2]> = pairs.collect();
+            // Without a partner a row has NULL for it.
+            if self.is_kept(&pairs, pairs.len() == 1) {
+                self.same.extend(&pairs);
+                self.same
+                    .extend(pairs.iter().map(|[ours, theirs]| [*theirs, *ours]));
+            }
+            self.matched.extend(pairs);
         }
         base
+    }
+
+    /// Whether the database sees to it that rows have a partner, by pairs of columns, theirs first. `may_be_null`: or NULL for it.
+    fn is_kept(&self, pairs: &[[At<'_>; 2]], may_be_null: bool) -> bool {
+        let Some([(from, _), (to, _)]) = pairs.first() else {
+            return false;
+        };
+        let table = |at: &usize| self.catalog.table((*self.relations.get(*at)?)?);
+        let Some((child, parent)) = table(from).zip(table(to)) else {
+            return false;
+        };
+        let own = pairs.iter().map(|[(_, own), _]| (*own).to_owned());
+        let there = pairs.iter().map(|[_, (_, there)]| (*there).to_owned());
+        let step = Step {
+            columns: own.collect(),
+            table: parent.name.clone(),
+            referenced: there.collect(),
+        };
+        let is_there = |column: &String| child.column(column).is_some_and(|one| !one.nullable);
+        pairs.iter().all(|[(at, _), _]| at == from)
+            && (may_be_null || step.columns.iter().all(is_there))
+            && step.is_enforced(child, self.catalog)
     }
 
     /// Adds what an attribute is made of. `domains`: what is known of the rows' values; `None` of children.
@@ -131,12 +200,18 @@ impl<'s> MadeOf<'s> {
                 let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) else {
                     return;
                 };
-                let rows = &children.rows;
-                let child = self.add(rows);
-                self.equal.extend(children.on.iter().map(|one| {
+                let (rows, child) = (&children.rows, self.relations.len());
+                let pairs = children.on.iter().map(|one| {
                     let ours = place_of(base, one.join);
                     [(ours, one.ours.as_str()), (child, one.theirs.as_str())]
-                }));
+                });
+                let pairs: Vec<[At<'s>; 2]> = pairs.collect();
+                self.same.extend(&pairs);
+                self.matched.extend(pairs);
+                self.add(rows);
+                if children.most.is_some() || !rows.conditions.is_empty() {
+                    self.cut.insert(child);
+                }
                 let conditions = rows.conditions.iter().map(String::as_str);
                 self.conditions.extend(conditions);
                 if let ChildContainer::Map(key) = &embed.container {
@@ -158,18 +233,18 @@ impl<'s> MadeOf<'s> {
         let recoverable = domains.map(|domains| domains.recoverable_placeholders(template));
         let is_recoverable = |value: &Placeholder| {
             let mut values = recoverable.iter().flatten();
-            values.any(|one| std::ptr::eq(one.placeholder, value))
+            values.any(|one| one.from_every_text && std::ptr::eq(one.placeholder, value))
                 && !value.filters.contains(&Filter::Pseudonym)
         };
+        let is_alone = template.placeholders().count() == 1;
         for value in template.placeholders() {
-            let is_whole = value.filters.is_empty() || is_recoverable(value);
+            let is_whole = is_alone && value.filters.is_empty() || is_recoverable(value);
             self.hold(&value.place, scan, base, is_whole);
         }
     }
 
     fn hold(&mut self, place: &ValuePath, scan: &'s Scan, base: usize, is_whole: bool) {
-        if let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(place.column) {
-            let at = (place_of(base, *join), name.as_str());
+        if let Some(at) = column_at(place, scan, base) {
             self.partial.insert(at);
             if is_whole && place.path.is_empty() {
                 self.whole.insert(at);
@@ -195,13 +270,43 @@ impl<'s> MadeOf<'s> {
         conditions.any(|condition| has_word(condition, column))
     }
 
-    /// Whether it has a column of a table's rows, or of parents by the way that leads to them. `is_whole`: as it is.
-    pub(super) fn has(&self, root: &Table, path: &Path, is_whole: bool) -> bool {
+    /// Whether it has values of a table's rows.
+    pub(super) fn has_some(&self, table: &TableName) -> bool {
+        self.places(table).iter().any(|at| self.used.contains(at))
+    }
+
+    /// The places of all rows of a table: its own, or such as stand in the items of the rows that they refer to.
+    pub(super) fn rows(&self, table: &TableName) -> Vec<usize> {
+        let mut places = self.places(table);
+        if places.first() == Some(&0) {
+            places.truncate(1);
+        }
+        places.retain(|at| self.used.contains(at) && self.has_each(*at));
+        places
+    }
+
+    /// The places of all children of a parent's row: in its item, or under its key.
+    pub(super) fn children(&self, parent: &TableName, child: &ChildAsk<'_>) -> Vec<usize> {
+        let parents = self.places(parent);
+        let mut places = self.places(&child.table.name);
+        places.retain(|at| {
+            let ends = self.ends(&[*at], &child.way);
+            let is_inside = !self.cut.contains(at) && ends.iter().any(|end| parents.contains(end));
+            is_inside || *at == 0 && self.is_beside(&[0], &child.way)
+        });
+        places
+    }
+
+    /// Whether it has a column of rows at these places, or of parents by the way that leads to them. `is_whole`: as it is.
+    pub(super) fn has(&self, rows: &[usize], path: &Path, is_whole: bool) -> bool {
         let held = if is_whole { &self.whole } else { &self.partial };
-        let short = path.clone().shortened();
-        [path, &short].into_iter().any(|path| {
-            let mut ends = self.ends(&root.name, &path.steps).into_iter();
-            ends.any(|at| held.contains(&(at, path.column.as_str())))
+        let column = path.column.as_str();
+        self.ends(rows, &path.steps).into_iter().any(|at| {
+            // Rows that are there have what they are matched by.
+            let mut matched = self.matched.iter();
+            held.contains(&(at, column))
+                || path.steps.is_empty()
+                    && matched.any(|[ours, theirs]| *theirs == (at, column) && held.contains(ours))
         })
     }
 
@@ -215,19 +320,41 @@ impl<'s> MadeOf<'s> {
         })
     }
 
-    /// Where a way from a table's rows ends: from its own rows if they are of that table.
-    fn ends(&self, root: &TableName, steps: &[Step]) -> Vec<usize> {
-        let of = |table: &TableName| -> Vec<usize> {
-            let relations = self.relations.iter().enumerate();
-            let found = relations.filter(|(_, one)| **one == Some(table));
-            found.map(|(at, _)| at).collect()
+    /// Whether its items stand under the key of the parent at the end of a way from rows at these places.
+    pub(super) fn is_beside(&self, rows: &[usize], way: &[Step]) -> bool {
+        let Some(keyed) = &self.keyed else {
+            return !rows.is_empty();
         };
-        let mut ends = of(root);
-        if ends.first() == Some(&0) {
-            ends.truncate(1);
-        }
-        for step in steps {
-            let mut parents = of(&step.table);
+        way.split_last().is_some_and(|(step, before)| {
+            let mut ends = self.ends(rows, before).into_iter();
+            ends.any(|at| {
+                let mut columns = step.columns.iter();
+                columns.all(|column| keyed.contains(&(at, column.as_str())))
+            })
+        })
+    }
+
+    fn places(&self, table: &TableName) -> Vec<usize> {
+        let relations = self.relations.iter().enumerate();
+        let found = relations.filter(|(_, one)| **one == Some(table));
+        found.map(|(at, _)| at).collect()
+    }
+
+    /// Whether each row of a place's table stands in an item: by references to the item type's own rows that the database keeps.
+    fn has_each(&self, at: usize) -> bool {
+        let back = self.matched.iter().filter(|[_, (to, _)]| *to == at);
+        let back: Vec<[At<'s>; 2]> = back.map(|[ours, theirs]| [*theirs, *ours]).collect();
+        at == 0
+            || !self.cut.contains(&at)
+                && self.is_kept(&back, false)
+                && back.iter().all(|[_, (before, _)]| self.has_each(*before))
+    }
+
+    /// Where a way from rows at these places ends.
+    fn ends(&self, rows: &[usize], way: &[Step]) -> Vec<usize> {
+        let mut ends = rows.to_vec();
+        for step in way {
+            let mut parents = self.places(&step.table);
             parents.retain(|parent| ends.iter().any(|from| self.leads(*from, step, *parent)));
             ends = parents;
         }
@@ -236,10 +363,21 @@ impl<'s> MadeOf<'s> {
 
     /// Whether rows lead to a parent by the columns of a step.
     fn leads(&self, from: usize, step: &Step, parent: usize) -> bool {
+        let both = self.matched.iter();
+        let both = both.flat_map(|[ours, theirs]| [[*ours, *theirs], [*theirs, *ours]]);
+        let both: Vec<[At<'_>; 2]> = both.collect();
         let mut pairs = step.columns.iter().zip(&step.referenced);
         pairs.all(|(own, there)| {
             let ours = BTreeSet::from([(from, own.as_str())]);
-            with_equal(ours, &self.equal).contains(&(parent, there.as_str()))
+            led_to(ours, &both).contains(&(parent, there.as_str()))
         })
+    }
+}
+
+/// The column that a value is from; `base`: the place of the scan's rows.
+fn column_at<'s>(place: &ValuePath, scan: &'s Scan, base: usize) -> Option<At<'s>> {
+    match scan.columns.get(place.column)? {
+        ScanColumn::Column { join, name, .. } => Some((place_of(base, *join), name.as_str())),
+        _ => None,
     }
 }

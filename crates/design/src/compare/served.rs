@@ -11,15 +11,17 @@ use dynafold_sql::{
     Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
-use super::Priced;
 use super::made::MadeOf;
-use crate::ask::{Ask, Asked, Equal, Filter, Test, as_said, ask, is_one_row, unknown_column};
+use super::{Priced, conditions_of_index};
+use crate::ask::{
+    Ask, Asked, ChildAsk, Equal, Filter, Test, When, as_said, ask, figure_query, is_one_row,
+    unknown_column,
+};
 use crate::counted::without_prefix;
 use crate::facts::Facts;
 use crate::path::Path;
-use crate::seconds::normalized_sql;
+use crate::seconds::{is_sql_of, normalized_sql};
 use crate::workload::Statement;
-use crate::writes::Values;
 
 /// Reads a query, also one with parameters as drivers write them: `$1`, `?`.
 fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
@@ -80,6 +82,13 @@ fn named(root: &Table, path: &Path) -> String {
     format!("{}.{column}{way}", table.name)
 }
 
+/// All rows of a table in words, or all children of a parent's row.
+fn each_row(table: &Table, child: Option<&ChildAsk<'_>>) -> String {
+    let way = child.and_then(|child| child.way.first());
+    let way = way.map(|step| format!(" by {}", step.columns.join(", ")));
+    format!("each row of {}{}", table.name.name, way.unwrap_or_default())
+}
+
 /// Whether a path ends at no more than a key that stands in the row itself.
 fn is_own(path: &Path) -> bool {
     path.clone().shortened().steps.is_empty()
@@ -125,9 +134,27 @@ fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
         || filters.any(|filter| is_one_value(&filter.path, &own.path))
 }
 
-/// Whether all rows of a read meet a condition.
-fn meets(ask: &Ask<'_>, own: &Filter) -> bool {
-    constants(ask).any(|one| is_one_value(&one.path, &own.path) && one.test.implies(&own.test))
+/// Whether all rows of a read meet a filter.
+fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
+    let is_it = |path: &Path| is_one_value(path, &own.path);
+    let equal = ask.equal.iter().map(|equal| &equal.path);
+    let range = ask.range.iter().map(|range| &range.path);
+    let filters = ask.filters.iter().chain(constants(ask));
+    let mut filters = filters.filter(|one| is_it(&one.path));
+    // NULL meets no comparison.
+    own.test == Test::Exists && equal.chain(range).any(is_it)
+        || filters.any(|one| one.test.implies(&own.test))
+}
+
+/// Whether all rows of a read of `root` meet a condition; `reads`: the read, as it is understood.
+fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &When) -> bool {
+    let is_passed = |filter: &Filter| {
+        let is_never_null = || !filter.path.may_be_null(root, facts.catalog);
+        filter.test == Test::Exists && is_never_null()
+            || reads.iter().any(|ask| passes(ask, filter))
+    };
+    let mut known = reads.iter().flat_map(|ask| ask.conditions());
+    known.any(|one| one == own) || own.filter.as_ref().is_some_and(is_passed)
 }
 
 /// What tells the SQL of an access pattern from a read of the same table: a condition that it does not have, of a column that it does
@@ -156,26 +183,37 @@ fn other_conditions(
     }
     let said = said.iter().filter(|ask| ask.root.name == *root);
     let reads: Vec<&Ask<'_>> = asked.iter().chain(said).collect();
-    let is_met = |ask: &Ask<'_>, filter: &Filter| {
-        let path = filter.path.clone().shortened();
-        let (table, column) = place(ask.root, &path);
-        // NULL meets no comparison.
-        filter.test == Test::Exists && given.contains(&(table.clone(), column.to_owned()))
-            || reads.iter().any(|one| meets(one, filter))
-    };
     let missing = |ask: &Ask<'_>| {
         let equal = ask.equal.iter();
         let equal = equal.filter(|equal| matches!(equal.value, Asked::Parameter(_)));
         let equal = equal.filter(|equal| !reads.iter().any(|one| gives(one, equal)));
-        let filters = constants(ask).filter(|filter| !is_met(ask, filter));
-        let mut paths = equal
-            .map(|equal| &equal.path)
-            .chain(filters.map(|filter| &filter.path));
-        let (table, column) = place(ask.root, paths.next()?);
-        Some(format!(
-            "the SQL of its access pattern has a condition on {}.{column} that it does not have",
-            table.name
-        ))
+        let is_compared = |path: &&Path| {
+            let mut paths = reads.iter().flat_map(|one| conditions(one));
+            paths.any(|known| is_one_value(known, path))
+        };
+        let filters = ask.filters.iter();
+        let filters = filters.filter(|filter| !filter.test.parameters().is_empty());
+        let others = ask.range.iter().map(|range| &range.path);
+        let others = others.chain(filters.map(|filter| &filter.path));
+        let others = others.filter(|path| !is_compared(path));
+        let mut paths = equal.map(|equal| &equal.path).chain(others);
+        let column = |path: &Path| {
+            let (table, column) = place(ask.root, path);
+            format!("{}.{column}", table.name)
+        };
+        if let Some(path) = paths.next() {
+            return Some(sql_has(&format!("on {}", column(path))));
+        }
+        let mut conditions = ask.conditions();
+        let when = conditions.find(|when| !meets(facts, &reads, ask.root, when))?;
+        Some(match &when.filter {
+            Some(filter) if filter.test == Test::Exists => format!(
+                "the SQL of its access pattern leaves out rows without {}, which it does not",
+                column(&filter.path)
+            ),
+            Some(filter) => sql_has(&format!("on {}", column(&filter.path))),
+            None => sql_has(&format!("`{}`", when.said)),
+        })
     };
     let missing: Option<Vec<String>> = own.iter().map(missing).collect();
     missing?.into_iter().next()
@@ -203,10 +241,18 @@ fn parents<'a>(asks: &'a [Ask<'_>]) -> impl Iterator<Item = &'a TableName> {
 }
 
 impl<'d> Priced<'d> {
-    /// What an item type's own values are from, as far as the table, or an index, holds them.
-    fn made_of(&self, item: &'d ItemType, scan: &'d Scan, index: Option<&Index>) -> MadeOf<'d> {
+    /// What an item type's own values are from, as far as the table, or an index, holds them. `key`: the attributes of the key that is
+    /// asked for.
+    fn made_of(
+        &self,
+        item: &'d ItemType,
+        scan: &'d Scan,
+        index: Option<&Index>,
+        key: &[&str],
+    ) -> MadeOf<'d> {
         let is_whole = index.is_none_or(|index| index.projection == Projection::All);
-        let made = MadeOf::of(item, scan, is_whole, &|name| self.holds(index, name));
+        let holds = |name: &str| self.holds(index, name);
+        let made = MadeOf::of(item, scan, self.facts.catalog, is_whole, &holds, key);
         let Some(condition) = self.model.condition(item) else {
             return made;
         };
@@ -222,25 +268,42 @@ impl<'d> Priced<'d> {
         made.decided_by(condition, fixed)
     }
 
-    /// Whether the items of an access pattern, or its index, leave out all rows that a read asks for by constants.
-    fn leaves_out(&self, pattern: &AccessPattern, ask: &Ask<'_>) -> bool {
+    /// Whether the items of an access pattern, or its index, may leave out rows that a read asks for; `said`: the read, its literals
+    /// meant. One way to read it that has all rows is enough.
+    fn leaves_out(&self, pattern: &AccessPattern, asked: &[Ask<'_>], said: &[Ask<'_>]) -> bool {
         let index = self.index(pattern.index.as_deref());
-        let values = constants(ask).filter_map(|filter| {
-            let value = filter.own_value()?;
-            Some((filter.path.column.clone(), value))
-        });
-        let values: Values = values.collect();
         let items = self.answered(pattern);
         let items = items.filter_map(|item| Some((item, self.scan(item)?)));
-        let mut items = items
-            .filter(|(_, scan)| scan.from.table() == Some(&ask.root.name))
-            .peekable();
-        let is_out = |(item, scan): (&ItemType, &Scan)| {
-            let mut entries = self.entries(item, scan, &values).into_iter();
-            let entry = entries.find(|(found, _)| index.is_some_and(|own| own.name == found.name));
-            self.met(item, &values).is_never() || entry.is_some_and(|(_, met)| met.is_never())
+        let items: Vec<(&ItemType, &Scan)> = items.collect();
+        let takes_all = |item: &ItemType, scan: &Scan| {
+            let table = self.table_of(&scan.from);
+            let reads = asked.iter().chain(said);
+            let reads = reads.filter(|ask| table.is_some_and(|table| table.name == ask.root.name));
+            let reads: Vec<&Ask<'_>> = reads.collect();
+            let of_index = index.map(|index| conditions_of_index(item, scan, index));
+            let of_index = of_index.into_iter().flatten();
+            let mut conditions = of_index.chain(self.model.condition(item));
+            conditions.all(|condition| {
+                table.is_some_and(|table| {
+                    let known = self.facts.conditions(condition, scan, table);
+                    let is_met = |when: &When| meets(self.facts, &reads, table, when);
+                    !known.is_empty() && known.iter().all(is_met)
+                })
+            })
         };
-        items.peek().is_some() && items.all(is_out)
+        let is_in_index = |item: &ItemType| {
+            let mut keys = index.into_iter().flat_map(Index::key);
+            keys.all(|key| item.node(&key.name).is_some())
+        };
+        let are_all_there = |table: &Table| {
+            let is_own = |scan: &Scan| scan.from.table() == Some(&table.name);
+            let has_own = items.iter().any(|(_, scan)| is_own(scan));
+            let mut items = items.iter();
+            items.any(|(item, scan)| {
+                (is_own(scan) || !has_own) && is_in_index(item) && takes_all(item, scan)
+            })
+        };
+        !asked.is_empty() && !asked.iter().any(|ask| ask.tables().all(are_all_there))
     }
 
     /// A column that a read needs and the items of an access pattern do not hold, or its index does not; `None` where one way to read
@@ -255,17 +318,12 @@ impl<'d> Priced<'d> {
         let index = self.index(pattern.index.as_deref());
         let index = index.filter(|_| !pattern.fetch);
         let items = self.answered(pattern);
-        let made = items.map(|item| Some(self.made_of(item, self.scan(item)?, index)));
+        let key: Vec<&str> = pattern.templates().map(|(key, _)| &*key.name).collect();
+        let made = items.map(|item| Some(self.made_of(item, self.scan(item)?, index, &key)));
         let made: Vec<MadeOf<'_>> = made.collect::<Option<_>>()?;
         if made.iter().any(MadeOf::has_query) {
             return None;
         }
-        let is_held = |root: &Table, path: &Path, is_whole: bool| {
-            let mut made = made.iter();
-            made.any(|one| {
-                one.has(root, path, is_whole) || one.is_parent_with(root, path, is_whole)
-            })
-        };
         let decides = |path: &Path| made.iter().any(|one| one.decides(&path.column));
         let is_selected = |path: &Path| {
             let has = |output: &SelectOutput| match output {
@@ -285,18 +343,39 @@ impl<'d> Priced<'d> {
                 let mut folded = equal.chain(range);
                 !folded.any(|(known, folds)| folds && known == path)
             };
-            for (root, outputs) in ask.types() {
+            let rows = |one: &MadeOf<'_>, child: Option<&ChildAsk<'_>>| match child {
+                Some(child) => one.children(&ask.root.name, child),
+                None => one.rows(&ask.root.name),
+            };
+            let is_held = |child: Option<&ChildAsk<'_>>, path: &Path, is_whole: bool| {
+                let root = child.map_or(ask.root, |child| child.table);
+                let is_beside = |one: &MadeOf<'_>| one.is_beside(&rows(one, child), &path.steps);
+                made.iter()
+                    .any(|one| one.has(&rows(one, child), path, is_whole))
+                    || made
+                        .iter()
+                        .any(|one| one.is_parent_with(root, path, is_whole))
+                        && made.iter().any(is_beside)
+            };
+            for child in std::iter::once(None).chain(ask.children.iter().map(Some)) {
+                let root = child.map_or(ask.root, |child| child.table);
+                let outputs = child.map_or(&ask.outputs, |child| &child.outputs);
+                if made.iter().any(|one| one.has_some(&root.name))
+                    && made.iter().all(|one| rows(one, child).is_empty())
+                {
+                    return Some(each_row(root, child));
+                }
                 let lacks = |path: &&Path| {
                     // A read has its key among its outputs in any case.
                     let is_key = path.steps.is_empty() && root.row_key().contains(&path.column);
                     let selected = is_selected(path);
-                    (!is_key || selected) && !is_held(root, path, selected || is_whole(path))
+                    (!is_key || selected) && !is_held(child, path, selected || is_whole(path))
                 };
                 if let Some(path) = outputs.iter().map(|(path, _)| path).find(lacks) {
                     return Some(named(root, path));
                 }
             }
-            let lacks = |path: &Path| !is_held(ask.root, path, is_whole(path));
+            let lacks = |path: &Path| !is_held(None, path, is_whole(path));
             let order = ask.order.iter().filter(|_| !is_one_row(ask));
             let mut order = order.map(|(path, _)| path);
             if let Some(path) = order.find(|path| lacks(path)) {
@@ -325,7 +404,7 @@ impl<'d> Priced<'d> {
         let tables = scans.flat_map(|(item, scan)| {
             let sql = scan.foreign_sql();
             let own: Vec<&TableName> = if sql.is_empty() {
-                let made = self.made_of(item, scan, None);
+                let made = self.made_of(item, scan, None, &[]);
                 scan.from.table().into_iter().chain(made.tables()).collect()
             } else {
                 // A condition may use any join.
@@ -399,16 +478,27 @@ impl<'d> Priced<'d> {
         tables.find(|table| !is_in_from(table) && !is_read(table))
     }
 
-    /// Why an access pattern does not serve a statement: that cannot be read and is not its SQL, or names a column that no table has, or
-    /// its SQL reads less or other rows, or its items or its index do not hold what the statement needs.
+    /// Whether an access pattern is for a statement's own SQL, or for that by which `design` serves it.
+    pub(super) fn has_sql_of(&self, pattern: &AccessPattern, statement: &Statement) -> bool {
+        let (catalog, observed) = (self.facts.catalog, self.facts.observed);
+        pattern.sql.as_deref().is_some_and(|own| {
+            let asks = ask(&statement.sql, catalog, observed).unwrap_or_default();
+            let figures = figure_query(&statement.sql, catalog, observed);
+            let mut figures = figures.iter().flat_map(|query| &query.answer);
+            is_sql_of(own, statement, catalog.dbms, &asks)
+                || figures.any(|sql| normalized_sql(sql) == normalized_sql(own))
+        })
+    }
+
+    /// Why an access pattern for other SQL, or for none, does not serve a statement: that cannot be read, or names a column that no
+    /// table has, or the SQL reads less or other rows, or is not understood, or the items or their index do not hold what the statement
+    /// needs.
     pub(super) fn lacks(&self, pattern: &AccessPattern, statement: &Statement) -> Option<String> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let own = pattern.sql.as_deref();
-        let sql = normalized_sql(&statement.sql);
-        let is_same = own.is_some_and(|own| normalized_sql(own) == sql);
         let query = match query(&statement.sql, catalog.dbms) {
             Ok(query) => query,
-            Err(error) => return (!is_same).then(|| format!("its SQL {error}")),
+            Err(error) => return Some(format!("its SQL {error}")),
         };
         let asked = ask(&statement.sql, catalog, observed);
         if let Some(table) = self.table_not_read(pattern, &query, asked.is_ok()) {
@@ -419,7 +509,7 @@ impl<'d> Priced<'d> {
         }
         let Ok(mut asked) = asked else {
             let why = unknown_column(&statement.sql, catalog, observed)?;
-            return (!is_same).then(|| format!("it {why}"));
+            return Some(format!("it {why}"));
         };
         let select = query.select();
         let relations = select.map_or(0, |select| select.relations.len());
@@ -432,17 +522,20 @@ impl<'d> Priced<'d> {
         let said = as_said(&statement.sql, catalog, observed).unwrap_or_default();
         let lacked = match own {
             None => self.table_lacked(pattern, &asked),
-            Some(_) if is_same => None,
-            Some(own) => {
-                let own = as_said(own, catalog, observed);
-                own.ok()
-                    .and_then(|own| lacked_by_sql(self.facts, &own, &asked, &said))
-            }
+            Some(own) => match as_said(own, catalog, observed) {
+                Ok(own) => lacked_by_sql(self.facts, &own, &asked, &said),
+                Err(unserved) => Some(format!(
+                    "the SQL of its access pattern, which is not its own, {}",
+                    unserved.why
+                )),
+            },
         };
-        let is_left_out = !said.is_empty() && said.iter().all(|ask| self.leaves_out(pattern, ask));
         lacked
-            .or_else(|| is_left_out.then(|| LEFT_OUT.to_owned()))
             .or_else(|| self.not_held(pattern, &asked, select))
+            .or_else(|| {
+                let leaves_out = self.leaves_out(pattern, &asked, &said);
+                leaves_out.then(|| LEFT_OUT.to_owned())
+            })
     }
 
     /// That an access pattern without SQL has no items of a table that a read needs.
@@ -456,12 +549,16 @@ impl<'d> Priced<'d> {
     }
 }
 
-/// Why an access pattern serves no read of rows that are no items of it.
+/// Why an access pattern serves no read of rows of which some may be no items of it.
 const LEFT_OUT: &str =
-    "the `where` of its items, or the condition of its index, leaves out the rows that it asks for";
+    "the `where` of its items, or the condition of its index, may leave out rows that it asks for";
 
 fn sql_lacks(what: &str) -> String {
     format!("the SQL of its access pattern does not {what}")
+}
+
+fn sql_has(condition: &str) -> String {
+    format!("the SQL of its access pattern has a condition {condition} that it does not have")
 }
 
 fn without_sql(table: &TableName) -> String {
