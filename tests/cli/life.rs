@@ -418,6 +418,18 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
         claim["because"],
         "the sample of 2 items is as the source makes it, except 1 item that had expired"
     );
+    // The table is searched, so that something is known of it.
+    let report = asked(&["verify", "--partition", "T#2"], expiring).exits(0);
+    let report = report.json();
+    assert_eq!(report["outcome"]["state"], "equal");
+    assert_eq!(report["unexpected"], 0);
+    let claim = &report["claims"][0];
+    assert_eq!(claim["verdict"], "agrees", "{claim:#}");
+    let counted = (&claim["asked"], &claim["possible"]);
+    assert_eq!(counted, (&json!(0), &json!(1)), "{claim:#}");
+    let because = claim["because"].as_str().unwrap();
+    let why = "the table holds what the source makes, except 1 item that had expired";
+    assert!(because.ends_with(why), "{because}");
     let gone = ["verify", "--sample", "9", "--partition", "T#2"];
     let report = asked(&gone, expiring).exits(3).json();
     assert_eq!(report["outcome"]["state"], "nothing_compared");

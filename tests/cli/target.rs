@@ -1,5 +1,6 @@
 //! What goes wrong on the DynamoDB side, and rows that cannot be items.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -188,6 +189,44 @@ async fn two_rows_with_one_key_are_both_named() {
     let line: serde_json::Value = serde_json::from_str(rejects.trim()).unwrap();
     assert_eq!(line["code"], "duplicate-key");
     assert_eq!(line["item_type"], "USER");
+}
+
+#[tokio::test]
+async fn of_many_rejects_the_first_are_told_and_all_are_in_the_file() {
+    let source = sqlite::Database::new(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, code TEXT);
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+         INSERT INTO users SELECT i, CASE WHEN i > 45 THEN 'c' || i END FROM n;",
+    )
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = mapping_of_users(folder.path(), "USER#{code}", "");
+    let target = format!("local:{}", folder.path().join("t.ddb").display());
+    let url = source.url();
+    let ends = |name: &str, further: &[&str]| {
+        let all = [name, &mapping, "--source", &url, "--target", &target];
+        dynafold(&[&all, further].concat()).exits(3)
+    };
+    let ran = ends("migrate", &["--max-rejects", "45"]);
+    let file = folder.path().join("users.rejects.ndjson");
+    ran.prints("45 rows rejected:\n");
+    assert_eq!(ran.stdout.matches("[key-null]").count(), 20, "{ran:?}");
+    ran.prints(&format!(
+        "\n  and 25 more\nall of them, with their items, are in {}",
+        file.display()
+    ));
+    let lines = std::fs::read_to_string(&file).unwrap();
+    let ids: BTreeSet<u64> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|reject| reject["row"]["id"].as_u64().unwrap())
+        .collect();
+    assert_eq!(ids, (1..=45).collect::<BTreeSet<u64>>());
+    assert_eq!(lines.lines().count(), 45);
+
+    let ran = ends("verify", &[]);
+    assert_eq!(ran.stdout.matches("[key-null]").count(), 20, "{ran:?}");
+    ran.prints("\n  and 25 more rows make no item\n");
 }
 
 #[tokio::test]

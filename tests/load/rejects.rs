@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -66,6 +67,31 @@ async fn rejects_are_in_the_file_and_the_rest_goes_on() {
             "item": {"SK": {"S": "USER#"}, "name": {"S": "name of 0"}},
         })
     );
+}
+
+/// Whether they are of one chunk or of many.
+#[tokio::test]
+async fn more_rejects_than_the_report_names_are_all_counted_and_in_the_file() {
+    for chunk in [10, 450] {
+        let folder = tempdir().unwrap();
+        let mut rows = user_rows(450);
+        for row in rows.iter_mut().step_by(10) {
+            row[0] = Value::Null;
+        }
+        let source = FakeSource {
+            chunk: Some(chunk),
+            ..FakeSource::default().with(&relation("users"), rows)
+        };
+        let target = Arc::new(FakeTarget::willing());
+        let report = load(source, target, users(), options(folder.path(), None)).await;
+        assert_eq!((report.total.rejected, report.total.written), (45, 405));
+        assert_eq!(report.total.rejects_by_code["key-null"], 45);
+        assert_eq!(report.rejects.len(), 20);
+        let lines = lines(report.rejects_file.as_ref().unwrap());
+        let names = lines.iter().map(|line| line["item"]["name"]["S"].as_str());
+        let names: BTreeSet<&str> = names.map(Option::unwrap).collect();
+        assert_eq!((lines.len(), names.len()), (45, 45), "{chunk}");
+    }
 }
 
 #[tokio::test]

@@ -129,6 +129,20 @@ async fn a_ttl_that_may_not_be_read_is_unknown() {
     assert_eq!(found.table.ttl, None);
 }
 
+/// DynamoDB may not find a table whose status is not ACTIVE.
+#[tokio::test]
+async fn a_table_that_is_being_deleted_is_described_without_its_ttl() {
+    let endpoint = Endpoint::start([
+        described("DELETING", "ACTIVE"),
+        Step::Error(400, "ResourceNotFoundException", "not found"),
+    ])
+    .await;
+    let found = at(&endpoint.url).await.describe("app").await;
+    let found = found.unwrap().unwrap();
+    assert_eq!(found.status, "DELETING");
+    assert!(!found.ttl_known);
+}
+
 #[tokio::test]
 async fn an_index_that_is_being_filled_is_waited_for_where_the_mapping_has_it() {
     for (index, described) in [("GSI1", 2), ("OTHER", 1)] {

@@ -1,7 +1,7 @@
 //! What a comparison found.
 
 use super::{FAILED, ReportColumn, books};
-use crate::cli::format::{count, counted, rate, seconds};
+use crate::cli::format::{count, counted, counted_as, rate, seconds, whole};
 use crate::load::UNCLEAR_WHY;
 use crate::verify::{
     AttributeDifference, ComparedBooks, Finding, FindingKind, VerifyOutcome, VerifyReport,
@@ -60,6 +60,12 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
             "  no item: {} from row {}: {} [{}]",
             reject.item_type, reject.row, reject.message, reject.code
         ));
+    }
+    let rejected = report.total.rejected + report.total.refused;
+    let more = rejected.saturating_sub(whole(report.rejects.len()));
+    if more > 0 {
+        let rows = counted_as(more, "more row makes", "more rows make");
+        out.push(format!("  and {rows} no item"));
     }
     out.push(ending(report));
     out.join("\n")

@@ -102,6 +102,44 @@ async fn a_table_that_is_deleted_meanwhile_is_told_and_not_gone_on_with() {
     case.left().await.hold(&reference.left, "afresh");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_is_being_deleted_is_told_and_replaced_once_it_is_gone() {
+    let database = clean().await;
+    let case = loaded(&database);
+    let before = case.contents().await;
+    // Its deletion begins with the first request of the load.
+    let goes = |seconds: u32| {
+        case.set(&format!(
+            "delete_seconds: {seconds}\nevents: [{{ delete_table: app }}]"
+        ));
+    };
+    goes(3);
+    let told = case.migrate(&["--replace", "--yes"]);
+    let told = says(told, 0, &["created the table"]);
+    // It was deleted by another.
+    assert!(
+        !told.stderr.contains("deleted the table"),
+        "{}",
+        told.stderr
+    );
+    let requests = case.storms().counts().requests;
+    assert_eq!(requests["DeleteTable"].errors["ResourceInUseException"], 1);
+    assert_eq!(requests["DeleteTable"].received, 1);
+    assert_eq!(case.contents().await, before);
+    case.verify().exits(0);
+
+    goes(3_600);
+    let ways: [&[&str]; 4] = [&[], &["--append"], NIGHTLY, &["--plan"]];
+    for way in ways {
+        let words = ["the table `app`", "is DELETING", "until it is gone"];
+        says(case.migrate(way), 1, &words);
+    }
+    let requests = case.storms().counts().requests;
+    for operation in ["CreateTable", "DeleteTable", "BatchWriteItem", "PutItem"] {
+        assert!(!requests.contains_key(operation), "{requests:?}");
+    }
+}
+
 /// Waits until a command is held by a fault after three requests of a kind, and then replaces the table by an empty one.
 async fn replace_beside(case: &Case, mut child: Child, operation: &str) -> Child {
     let mut is_over = false;

@@ -1,11 +1,14 @@
-//! Two loads at one time, and loads that are interrupted.
+//! Two loads at one time, and what is interrupted.
 
 use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use super::bench::MAPPING;
 use super::case::Case;
 use super::faults::{FEW, SLOW, begun, goes_on, says, sqlite};
 use super::left::total;
+use super::repeat::{clean, loaded};
 use crate::support::cli::{ran, signal};
 use crate::support::wait::{PATIENCE, comes};
 
@@ -99,4 +102,63 @@ async fn an_interrupt_does_not_wait_for_a_ceiling() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_does_not_wait_for_an_endpoint_that_is_down() {
     interrupted_in_vain(&["--max-wcu", "500"], Some("faults: [{ do: unavailable }]")).await;
+}
+
+/// The first asks for single items, the others for partitions.
+const PATTERNS: &str = r#"access_patterns:
+  customer:
+    items: [CUSTOMER]
+    key: { PK: "CUSTOMER#{id | pad(8)}", SK: "CUSTOMER#" }
+    sql: SELECT id, email, country FROM customers WHERE id = :id
+  lines:
+    items: [LINE]
+    key: { PK: "ORDER#{order_id | pad(10)}" }
+    sql: SELECT order_id, line_no, sku FROM order_lines WHERE order_id = :order_id
+  events:
+    items: [EVENT]
+    key: { PK: "EVENT#{code}" }
+    sql: SELECT id, code, note FROM events WHERE code = :code
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_comparison_of_access_patterns_claims_nothing() {
+    let database = clean().await;
+    let case = loaded(&database);
+    case.map(&format!("{MAPPING}{PATTERNS}"));
+    for (country, differs) in [("country", false), ("'XX'", true)] {
+        let update = format!("UPDATE customers SET country = {country}");
+        database.run(&update).await;
+        case.set("faults: [{ do: stall, operations: [Query] }]");
+        let mut command = case.command("verify", &["--patterns"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut is_over = false;
+        let comes = comes(PATIENCE, || {
+            is_over = child.try_wait().unwrap().is_some();
+            is_over || case.storms().counts().faults.contains_key("stall")
+        });
+        if !comes || is_over {
+            child.kill().unwrap();
+            panic!("it does not ask for the second pattern: {:?}", ran(child));
+        }
+        signal(&child, "-INT");
+        let ended = ran(child).exits(130);
+        ended.says("2 of 3: lines");
+        let report = ended.json();
+        assert_eq!(report["outcome"]["state"], "interrupted");
+        for count in ["proved", "agrees", "different"] {
+            assert_eq!(report[count], 0, "{report:#}");
+        }
+        // Of the others nothing is said at all.
+        let [claim] = report["claims"].as_array().unwrap().as_slice() else {
+            panic!("{report:#}");
+        };
+        assert_eq!(claim["of"]["pattern"], "customer");
+        assert_eq!(claim["verdict"], "not_proved");
+        assert_eq!(claim["because"], "the run was interrupted");
+        let patterns = report["patterns"].as_array().unwrap();
+        assert_eq!(patterns.len(), 1, "{report:#}");
+        let different = patterns[0]["different_calls"].as_u64().unwrap();
+        assert_eq!(different > 0, differs, "{report:#}");
+    }
 }

@@ -35,7 +35,18 @@ pub(crate) struct State {
     pub(crate) tables: HashMap<String, Table>,
     /// Until when the index of a table that was added last is being made.
     making: HashMap<String, (String, Duration)>,
+    /// What is told of a table that was deleted last, and until when.
+    deleting: HashMap<String, (Value, Duration)>,
     pub(crate) recorder: Recorder,
+}
+
+impl State {
+    /// What is told of a table that is being deleted.
+    fn deleting(&self, request: &Value, now: Duration) -> Option<&Value> {
+        let name = request.get("TableName")?.as_str()?;
+        let (told, until) = self.deleting.get(name)?;
+        (now < *until).then_some(told)
+    }
 }
 
 /// How a request is answered.
@@ -199,8 +210,12 @@ impl Service {
         (self.now() < *until).then(|| index.clone())
     }
 
-    /// What the engine knows of a table, save that an index may still be made.
+    /// What the engine knows of a table, save that an index may still be made, or the table still be deleted.
     fn describe_table(&self, body: &[u8]) -> Result<Answer, Answer> {
+        let request: Value = serde_json::from_slice(body)?;
+        if let Some(told) = self.state().deleting(&request, self.now()) {
+            return Ok(Answer::good(json!({ "Table": told }).to_string()));
+        }
         let mut answer = engine::answer(&self.engine, "DescribeTable", body)?;
         let mut told: Value = serde_json::from_str(&answer.body)?;
         let table = told.pointer("/Table/TableName").and_then(Value::as_str);
@@ -223,13 +238,27 @@ impl Service {
     /// Changes a table in the engine, and what is known of it here.
     fn change_table(&self, operation: &str, body: &[u8]) -> Result<Answer, Answer> {
         let mut state = self.state();
+        let request: Value = serde_json::from_slice(body)?;
+        if state.deleting(&request, self.now()).is_some() {
+            let message =
+                "Attempt to change a resource which is still in use: Table is being deleted";
+            return Err(Answer::error(400, "ResourceInUseException", message));
+        }
         let answer = engine::answer(&self.engine, operation, body)?;
         let told: Value = serde_json::from_str(&answer.body)?;
-        let Some(schema) = told.get("TableDescription").and_then(Schema::read) else {
+        let description = told.get("TableDescription");
+        let Some(schema) = description.and_then(Schema::read) else {
             return Ok(answer);
         };
         let old = state.tables.remove(&schema.name);
-        if operation != "DeleteTable" {
+        if operation == "DeleteTable" {
+            let seconds = self.active().settings.delete_seconds;
+            if let (Some(seconds), Some(description)) = (seconds, description) {
+                let until = self.now() + Duration::from_secs_f64(seconds);
+                let told = (description.clone(), until);
+                state.deleting.insert(schema.name, told);
+            }
+        } else {
             let name = schema.name.clone();
             let mut table = Table::new(schema, &self.active().settings, self.now());
             if let Some(old) = old {

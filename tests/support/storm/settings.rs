@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) credentials_seconds: Option<f64>,
     /// How long an index that is added to a table is being made.
     pub(crate) index_seconds: Option<f64>,
+    /// How long a table that is deleted is DELETING.
+    pub(crate) delete_seconds: Option<f64>,
     /// How far the endpoint's clock is ahead. Signatures older or newer than five minutes by that
     /// clock are refused, which happens only where this is not 0.
     pub(crate) clock_skew_seconds: i64,
@@ -238,6 +240,7 @@ impl Settings {
             limits.split_after_seconds,
             self.credentials_seconds,
             self.index_seconds,
+            self.delete_seconds,
             Some(limits.burst_seconds),
             Some(warm_up.start_wcu),
             Some(warm_up.doubling_seconds),

@@ -99,6 +99,9 @@ impl TableError {
                     }
                 })
             }
+            Self::NotActive { status, .. } if status.starts_with("DELETING") => Some(
+                "wait until it is gone, then start the same command again; or name another table",
+            ),
             Self::NotActive { .. } => Some("wait until it is ACTIVE, or name another table"),
             Self::IndexGone { .. } => Some(
                 "the index may have been deleted meanwhile: look at the table in the console, then start the same command again, which adds missing indexes",

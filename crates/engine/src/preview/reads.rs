@@ -432,3 +432,137 @@ impl NeededBytes {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dynafold_dynamodb::KeyType;
+    use dynafold_mapping::model::{AttributeNode, FilterExpression, SortCondition, Template};
+    use dynafold_testing::model::{key, template, users};
+
+    use super::*;
+
+    fn written(text: &str) -> Template {
+        let AttributeNode::Template(written) = template(text) else {
+            panic!("{text}");
+        };
+        written
+    }
+
+    /// A pattern that reads whole partitions, 100 times a second and eventually consistent, but for a change.
+    fn pattern(name: &str, change: impl FnOnce(&mut AccessPattern)) -> AccessPattern {
+        let mut pattern = AccessPattern {
+            name: name.into(),
+            description: None,
+            items: Vec::new(),
+            index: None,
+            partition: vec![(key("PK", KeyType::S), written("{0}"))],
+            sort: Vec::new(),
+            order: vec![key("SK", KeyType::S)],
+            descending: false,
+            parameters: Vec::new(),
+            shards: None,
+            limit: None,
+            filter: None,
+            consistent: false,
+            fetch: false,
+            sql: None,
+            origins: Vec::new(),
+            answer: Vec::new(),
+            rate: Some(100.0),
+        };
+        change(&mut pattern);
+        pattern
+    }
+
+    /// What is read of the table, where partition key values have items of these sizes.
+    fn rated(patterns: Vec<AccessPattern>, items: &[(&str, &[usize])]) -> RatedReads {
+        let mut model = users();
+        model.patterns = patterns;
+        let served = model.patterns.iter().map(|pattern| PatternProof {
+            pattern: pattern.name.to_string(),
+            operation: "Query",
+            fetches: false,
+            index: None,
+            condition: String::new(),
+            finds: vec!["USER".to_owned()],
+            partitions: 1,
+            least_units: 0.5,
+            most_units: None,
+        });
+        let served: Vec<PatternProof> = served.collect();
+        let mut survey = ReadSurvey::new(&model, &served);
+        for (partition, sizes) in items {
+            for size in *sizes {
+                let value = Attribute::S((*partition).into());
+                let item = Item {
+                    attributes: vec![("PK".into(), value)],
+                };
+                survey.add(0, &item, *size, &[]);
+            }
+        }
+        survey.rated().swap_remove(0).unwrap()
+    }
+
+    #[test]
+    fn a_query_reads_the_sum_of_a_partition_whatever_its_filter_leaves() {
+        let filter = FilterExpression {
+            text: "attribute_exists(#f0)".to_owned(),
+            names: vec!["name".into()],
+            values: Vec::new(),
+            ranges: Vec::new(),
+        };
+        let sort = |condition| vec![(key("SK", KeyType::S), condition)];
+        let patterns = vec![
+            pattern("whole", |_| {}),
+            pattern("strong", |one| one.consistent = true),
+            pattern("filtered", |one| one.filter = Some(filter)),
+            pattern("limited", |one| one.limit = Some(1)),
+            pattern("part", |one| {
+                one.sort = sort(SortCondition::BeginsWith(written("{1}")));
+            }),
+            pattern("item", |one| {
+                one.sort = sort(SortCondition::Is(written("{1}")));
+            }),
+        ];
+        let read = rated(patterns, &[("A", &[1_500, 1_500, 1_500]), ("B", &[9_000])]);
+        let [a, b] = read.keys.as_slice() else {
+            panic!("{read:?}");
+        };
+        let units = |all: [(&str, f64); 6]| {
+            let all = all.map(|(name, units)| (name.to_owned(), units));
+            BTreeMap::from(all)
+        };
+        // It has 3 of 4 items: 75 requests a second. 4,500 bytes are 2 read units, and 3 for items that are read one by one.
+        // Of a part nothing is known but that a request takes one.
+        assert_eq!((a.key.as_str(), a.units_per_second), ("A", 412.5));
+        let wanted = units([
+            ("whole", 75.0 * 2.0 * 0.5),
+            ("strong", 75.0 * 2.0),
+            ("filtered", 75.0 * 2.0 * 0.5),
+            ("limited", 75.0 * 0.5),
+            ("part", 75.0 * 0.5),
+            ("item", 25.0 * 3.0 * 0.5),
+        ]);
+        assert_eq!(a.patterns, wanted);
+        // 25 requests a second. 9,000 bytes are 3 read units.
+        assert_eq!((b.key.as_str(), b.units_per_second), ("B", 212.5));
+        let wanted = units([
+            ("whole", 25.0 * 3.0 * 0.5),
+            ("strong", 25.0 * 3.0),
+            ("filtered", 25.0 * 3.0 * 0.5),
+            ("limited", 25.0 * 0.5),
+            ("part", 25.0 * 0.5),
+            ("item", 25.0 * 3.0 * 0.5),
+        ]);
+        assert_eq!(b.patterns, wanted);
+    }
+
+    #[test]
+    fn a_request_reads_a_megabyte_at_most() {
+        let sizes = [400_000; 3];
+        let read = rated(vec![pattern("whole", |_| {})], &[("A", &sizes)]);
+        // 1 MB is 256 read units.
+        let units = read.keys.iter().map(|key| key.units_per_second);
+        assert_eq!(units.collect::<Vec<f64>>(), [100.0 * 256.0 * 0.5]);
+    }
+}

@@ -86,6 +86,9 @@ fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
 /// Whether it depends on the plan which values are equal. MySQL and MariaDB compare an exact number with a float or a text
 /// as doubles. But to find it by an index, they make the other value an exact number: of all numbers with one double they find only
 /// one. Integers of 32 bits and decimals of 15 digits each have a double of their own.
+///
+/// MariaDB compares a text with a `uuid` or an address as one of these. It reads the text in the same way to look it up in
+/// their index, and does not use the index of the text.
 fn depends_on_plan(one: &DataType, other: &DataType, dbms: Dbms) -> bool {
     let is_wider = |of: &DataType| match of {
         DataType::Integer { bits, .. } => *bits > 32,

@@ -60,12 +60,25 @@ fn numbers_that_an_index_of_mysql_does_not_find_by_a_double_are_not_matched_with
         (maria, &bigint, &double, true),
         (maria, &bigint, &("float", float(32)), true),
         (my, &long, &double, true),
-        (my, &bigint, &("varchar(20)", text), true),
+        (my, &bigint, &("varchar(20)", text.clone()), true),
         (my, &bigint, &long, false),
         (my, &long, &("decimal(12,2)", decimal(12)), false),
         (my, &("int unsigned", integer(32)), &double, false),
         (my, &("decimal(15,2)", decimal(15)), &double, false),
         (my, &("float", float(32)), &double, false),
+        // Both as UUIDs, or as addresses, with and without an index.
+        (
+            maria,
+            &("uuid", DataType::Uuid),
+            &("varchar(20)", text.clone()),
+            false,
+        ),
+        (
+            maria,
+            &("inet6", text.clone()),
+            &("varchar(20)", text),
+            false,
+        ),
         // PostgreSQL uses no index for such a match, and SQLite compares exactly.
         (Dbms::Postgres, &bigint, &double, false),
         (Dbms::Sqlite, &bigint, &double, false),

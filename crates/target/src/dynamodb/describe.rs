@@ -185,8 +185,8 @@ impl Dynamodb {
         }
     }
 
-    /// The TTL attribute; `None` where it cannot be known, because its permission is missing or
-    /// the endpoint does not know the operation.
+    /// The TTL attribute; `None` where it cannot be known, because its permission is missing, the endpoint does not
+    /// know the operation, or the table is not ACTIVE: DynamoDB may call one that is being deleted not found.
     pub(super) async fn describe_ttl(&self, name: &str) -> Result<Option<Option<String>>> {
         let action = self.action("DescribeTimeToLive", name);
         let asked = self.control(&action, &json!({ "TableName": name })).await;
@@ -200,8 +200,12 @@ impl Dynamodb {
                 Ok(Some(ttl.and_then(|ttl| ttl.attribute_name)))
             }
             Err(error)
-                if ["AccessDeniedException", "UnknownOperationException"]
-                    .contains(&error.code.as_str()) =>
+                if [
+                    "AccessDeniedException",
+                    "UnknownOperationException",
+                    "ResourceNotFoundException",
+                ]
+                .contains(&error.code.as_str()) =>
             {
                 tracing::warn!(table = name, "the TTL of the table cannot be read");
                 Ok(None)
