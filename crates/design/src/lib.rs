@@ -52,7 +52,7 @@ use dynafold_sql::{
     write_statement,
 };
 
-use ask::{Ask, PAGE, Unserved, ask};
+use ask::{Ask, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
 use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
 pub use compare::{NotPriced, PricedMapping, PricedRead, PricedRequest, price};
@@ -1062,7 +1062,7 @@ fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
         .listed
         .iter()
         .filter(|(name, _)| is_row && is_key(name));
-    let values = |values: usize| if values == 0 { PAGE } else { whole(values) };
+    let values = |values: usize| if values == 0 { ask::PAGE } else { whole(values) };
     let keys: f64 = lists.map(|(_, count)| float(values(*count))).product();
     float(write.rows.unwrap_or(1)) * keys
 }

@@ -538,7 +538,7 @@ impl Reading<'_, '_> {
                 Err(figure) => named(figure.sql(&own), name),
             })
             .collect();
-        let by = groups.iter().filter(|column| !is_total(column));
+        let by = groups.iter().filter(|column| !is_total(table, column));
         let by: Vec<String> = by.map(|column| own(column)).collect();
         let by = if by.is_empty() {
             String::new()
