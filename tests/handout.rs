@@ -1,5 +1,6 @@
 //! Work that is handed out: `plan` cuts a load, workers load its chunks, are killed and load them again, and `finish` counts each chunk once.
 
+mod changed;
 mod export;
 mod spark;
 

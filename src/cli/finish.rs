@@ -218,6 +218,9 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::OtherPlan { .. } | FinishError::UnknownChunk(_) | FinishError::Version(_) => {
             "give it results of this plan alone"
         }
+        FinishError::OtherLine { .. } => {
+            "rows may be missing, and items in the table that the plan does not make: make a new plan for a new table or an empty prefix, and give its lines to workers unchanged"
+        }
         FinishError::Differ { .. } => {
             "the snapshot, the mapping or the program was not the same for both: load into a new table by a new plan"
         }

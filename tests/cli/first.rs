@@ -81,6 +81,26 @@ async fn init_guesses_access_patterns_from_keys_that_are_proved_and_says_what_it
     }
 }
 
+/// SQLite takes a column without a name, and DynamoDB no such attribute.
+#[tokio::test]
+async fn a_column_without_a_name_is_left_out_by_init_and_told_by_check() {
+    let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, \"\" TEXT, name TEXT);
+        INSERT INTO t VALUES (1, 'a', 'Ann');";
+    let database = Database::new(script).await;
+    let url = database.url();
+    let file = database.folder().join("mapping.yaml");
+    let path = file.display().to_string();
+    dynafold(&["init", "--source", &url, "--output", &path]).exits(0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let left_out = "    omit: [\"\"]\n";
+    assert!(text.contains(left_out), "{text}");
+    let target = format!("local:{}", database.folder().join("t.ddb").display());
+    dynafold(&["migrate", &path, "--source", &url, "--target", &target]).exits(0);
+    std::fs::write(&file, text.replace(left_out, "")).unwrap();
+    let ran = dynafold(&["check", &path, "--source", &url]).exits(1);
+    ran.prints("has a column without a name");
+}
+
 const NOTES: &str = r#"dynafold: 1
 table:
   name: notes

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use dynafold_dynamodb::MAX_PROJECTED;
-use dynafold_format::{free_name, joined};
+use dynafold_format::{free_name, joined, text_if};
 use dynafold_mapping::scalar::{quoted, scalar};
 use dynafold_mapping::template::Path as TemplatePath;
 use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table, TableName, TypeFamily};
@@ -572,20 +572,31 @@ impl<'c> Writing<'_, 'c> {
             }
         }
         text.push_str(&key);
-        for (name, split) in self.splits {
-            let listed =
-                |columns: &BTreeSet<String>| joined(columns.iter().map(|one| scalar(one)), ", ");
-            if *name == table.name {
-                let _ = writeln!(text, "    columns: [{}]", listed(&split.columns));
-            } else if split.base == table.name {
-                let _ = writeln!(text, "    omit: [{}]", listed(&split.large));
-            }
-        }
+        text.push_str(&self.carried(table));
         if !attributes.is_empty() {
             let _ = write!(text, "    attributes:\n{attributes}");
         }
         text.push('\n');
         text
+    }
+
+    /// The columns of an item type that it has, or leaves out, where it does not have all.
+    fn carried(&self, table: &Table) -> String {
+        let listed = |columns: &BTreeSet<&str>| joined(columns.iter().map(|one| scalar(one)), ", ");
+        if let Some(split) = self.splits.get(&table.name) {
+            let columns: BTreeSet<&str> = split.columns.iter().map(String::as_str).collect();
+            return format!("    columns: [{}]\n", listed(&columns));
+        }
+        let splits = self.splits.values();
+        let splits = splits.filter(|split| split.base == table.name);
+        let large = splits.flat_map(|split| &split.large).map(String::as_str);
+        // No attribute is without a name.
+        let names = table.columns.iter().map(|column| column.name.as_str());
+        let left_out: BTreeSet<&str> = large.chain(names.filter(|name| name.is_empty())).collect();
+        text_if(
+            !left_out.is_empty(),
+            format!("    omit: [{}]\n", listed(&left_out)),
+        )
     }
 
     /// Writes a second of an item type. Large columns apart are written by what sets one of them, or moves them in an index.

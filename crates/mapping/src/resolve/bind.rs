@@ -12,6 +12,7 @@ use dynafold_relational::value::{Number, NumberError};
 use super::anchor::TemplateAnchor;
 use super::pass::PassBuilder;
 use super::scope::{ExplodedElement, Scope, unknown_column};
+use super::table::check_attribute_name;
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
 use crate::model::{AttributeNode, Placeholder, Template, TemplatePart, ValuePath, family_of};
 use crate::raw::{Spanned, spanned, word};
@@ -51,6 +52,12 @@ impl ItemBinder<'_> {
         help: impl Into<String>,
     ) {
         self.scope.diagnostics.add(code, span, message, help);
+    }
+
+    /// Tells of a column of a relation that can be no attribute, because it has no name.
+    pub(super) fn report_nameless(&mut self, of: &str, span: Range<usize>, help: String) {
+        let message = format!("`{of}` has a column without a name, which no attribute can have");
+        self.report(Code::Name, span, message, help);
     }
 
     /// Binds a value of an attribute tree.
@@ -113,6 +120,7 @@ impl ItemBinder<'_> {
                 && let Some(node) = self.node(&entry.value)
             {
                 self.warn_about_column_name(entry);
+                check_attribute_name(&entry.key, &entry.key_span, self.scope.diagnostics);
                 members.push((entry.key.as_str().into(), node, entry.value.span.clone()));
             }
         }

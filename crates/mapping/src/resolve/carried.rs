@@ -18,6 +18,7 @@ use crate::diagnostic::Code;
 use crate::model::{AccessPattern, Placeholder};
 use crate::proof::{PatternProof, SizeProof};
 use crate::raw::{RawItem, Spanned};
+use crate::scalar::scalar;
 
 /// A column that `columns` asks for.
 struct ChosenColumn {
@@ -129,6 +130,12 @@ impl ItemBinder<'_> {
             span,
             by_name: _,
         } = chosen;
+        if column.name.is_empty() {
+            let scope = self.scope;
+            let of = alias.as_deref().unwrap_or(&scope.written);
+            let help = format!("leave it out: omit: [{}]", scalar(&written));
+            self.report_nameless(of, span.clone(), help);
+        }
         if column.data_type == DataType::Printed {
             let message = format!(
                 "`{written}` ({}) is carried as text, as the database prints it",

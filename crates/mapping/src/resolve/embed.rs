@@ -40,7 +40,13 @@ impl ItemBinder<'_> {
         };
         let each = match yaml.get("$each") {
             Some(each) => binder.node(each),
-            None => Some(binder.all_columns()),
+            None => {
+                if child.columns.iter().any(|column| column.name.is_empty()) {
+                    let help = "name the columns that the children have: $each: { … }".to_owned();
+                    binder.report_nameless(&name.value, name.span.clone(), help);
+                }
+                Some(binder.all_columns())
+            }
         };
         let container = binder.container(yaml, each.as_ref(), on.as_deref());
         if let Some(condition) = yaml.get("$where").and_then(spanned) {

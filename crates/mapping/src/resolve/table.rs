@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_GLOBAL_INDEXES, MAX_PROJECTED, Settings,
-    StreamView, Table, Throughput,
+    Autoscale, Billing, Index, KeyAttribute, KeyType, MAX_GLOBAL_INDEXES, MAX_NAME_BYTES,
+    MAX_PROJECTED, Settings, StreamView, Table, Throughput,
 };
 use jiff::tz::TimeZone;
 
@@ -26,6 +26,9 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &Diagnostics) -> (Table, Time
         std::iter::once(&raw.partition).chain(&raw.sort),
         diagnostics,
     );
+    if let Some(name) = &raw.type_attribute {
+        check_attribute_name(&name.value, &name.span, diagnostics);
+    }
     let types = key_types(raw, diagnostics);
     let partition = key(&raw.partition, &types);
     let own = raw.billing.provisioned();
@@ -225,6 +228,14 @@ fn check_counts(raw: &RawTable, global: &[Index], local: &[Index], diagnostics: 
                 "the indexes project {projected} attributes; DynamoDB allows {MAX_PROJECTED} for all of them together"
             ),
         );
+    }
+}
+
+/// Tells of an attribute's name that DynamoDB refuses.
+pub(super) fn check_attribute_name(name: &str, span: &Range<usize>, diagnostics: &Diagnostics) {
+    if !(1..=MAX_NAME_BYTES).contains(&name.len()) {
+        let message = format!("an attribute's name must have 1 to {MAX_NAME_BYTES} bytes");
+        diagnostics.add(Code::Name, span.clone(), message, "choose another name");
     }
 }
 

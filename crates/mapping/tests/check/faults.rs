@@ -112,6 +112,11 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Compress, user("oversize: { compress: [name, name] }"), "name"),
         (Code::Name, table(&plain("tags: { \"aws:team\": shop }")), "\"aws:team\""),
         (Code::Name, table("name: a b, key: { partition: PK, sort: SK }"), "a b"),
+        (Code::Name, table(&plain("type_attribute: \"\"")), "\"\""),
+        (Code::Name, user("attributes: { \"\": x }"), "\"\""),
+        (Code::Name, user("attributes: { x: { \"\": x } }"), "\"\""),
+        (Code::Name, user("attributes: { x: { $embed: subscribe_users } }"), "subscribe_users"),
+        (Code::Name, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::Limit, mapping("name: portal, key: { partition: PK }, local_indexes: { LSI: { sort: name } }", "from: users, key: { PK: \"U#{id}\" }", ""), "LSI"),
         (Code::Limit, table(&plain("warm_throughput: { read: 12000, write: 3999 }")), "{ read: 12000, write: 3999 }"),
         (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
@@ -309,6 +314,16 @@ fn catalog_for(code: Code) -> Catalog {
         catalog.dbms = Dbms::Postgres;
         return catalog;
     }
+    if code == Code::Name {
+        let tables = catalog.tables.iter_mut();
+        let nameless = tables.filter(|t| ["services", "subscribe_users"].contains(&&*t.name.name));
+        for table in nameless {
+            let text = DataType::Text { max_chars: None };
+            let column = Column::new(String::new(), "text".to_owned(), text);
+            table.columns.push(column);
+        }
+        return catalog;
+    }
     if code == Code::UnprovenJoin {
         services.kind = TableKind::View;
         services.primary_key.clear();
@@ -350,6 +365,22 @@ fn every_code_has_a_case_that_shows_it_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// SQLite takes such a column.
+#[test]
+fn a_column_without_a_name_is_told_in_words_and_can_be_left_out() {
+    let catalog = catalog_for(Code::Name);
+    let text = "from: services, key: { PK: \"S#{service}\", SK: \"S#\" }";
+    let (_, told) = check_with(&item(text), &catalog);
+    let told: Vec<_> = told
+        .iter()
+        .map(|d| (&*d.message, d.help.as_deref()))
+        .collect();
+    let message = "`services` has a column without a name, which no attribute can have";
+    assert_eq!(told, [(message, Some("leave it out: omit: [\"\"]"))]);
+    let (model, told) = check_with(&item(&format!("{text}, omit: [\"\"]")), &catalog);
+    assert!(model.is_some() && told.is_empty(), "{told:?}");
 }
 
 /// The codes of a mapping of users, of whom there are about so many.

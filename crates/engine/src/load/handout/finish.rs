@@ -62,6 +62,14 @@ pub enum FinishError {
     /// When a result is of a chunk that the plan does not have.
     #[error("the plan has no chunk {0}")]
     UnknownChunk(usize),
+    /// When a worker has read another line than the plan's.
+    #[error("the line of chunk {chunk} ({reads}) was changed before a worker loaded it")]
+    OtherLine {
+        /// The chunk's number in the plan.
+        chunk: usize,
+        /// The rows that it reads by the plan, for people.
+        reads: String,
+    },
     /// When another version has written a result.
     #[error("a result is of version {0}; this program reads version {VERSION}")]
     Version(u32),
@@ -210,7 +218,8 @@ impl Finish {
     ///
     /// # Errors
     ///
-    /// [`FinishError`] where it is of another plan, or says something else than another result of its chunk.
+    /// [`FinishError`] where it is of another plan, or of a line that is not the plan's, or says something else than another
+    /// result of its chunk.
     pub fn take(&mut self, line: &str) -> Result<(), FinishError> {
         if line.trim().is_empty() {
             return Ok(());
@@ -228,8 +237,14 @@ impl Finish {
             return Err(FinishError::Version(result.dynafold_result));
         }
         self.same_plan(&result.run)?;
-        if result.chunk >= self.plan.len() {
+        let Some(line) = self.plan.line(result.chunk) else {
             return Err(FinishError::UnknownChunk(result.chunk));
+        };
+        if result.line != line.hash() {
+            return Err(FinishError::OtherLine {
+                chunk: result.chunk,
+                reads: line.planned.reads,
+            });
         }
         let done = match result.outcome {
             ChunkOutcome::Done(done) => done,

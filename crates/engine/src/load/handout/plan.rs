@@ -137,6 +137,13 @@ impl ChunkLine {
     pub fn reads(&self) -> &str {
         &self.planned.reads
     }
+
+    /// A hash of all that it says, however its JSON is written.
+    pub(super) fn hash(&self) -> String {
+        let mut content = serde_json::to_value(self).unwrap_or_default();
+        content.sort_all_objects();
+        format!("{:032x}", xxh3_128(content.to_string().as_bytes()))
+    }
 }
 
 /// Why lines are no plan.
@@ -221,17 +228,19 @@ impl HandedPlan {
 
     /// Its lines.
     pub fn lines(&self) -> impl Iterator<Item = ChunkLine> {
-        self.chunks
-            .iter()
-            .enumerate()
-            .map(|(chunk, planned)| ChunkLine {
-                dynafold_chunk: VERSION,
-                run: self.run.clone(),
-                chunk,
-                of: self.chunks.len(),
-                planned: planned.clone(),
-                plan: self.facts.clone(),
-            })
+        (0..self.len()).filter_map(move |chunk| self.line(chunk))
+    }
+
+    /// The line of a chunk; `None` where there is no such chunk.
+    pub(super) fn line(&self, chunk: usize) -> Option<ChunkLine> {
+        Some(ChunkLine {
+            dynafold_chunk: VERSION,
+            run: self.run.clone(),
+            chunk,
+            of: self.len(),
+            planned: self.chunks.get(chunk)?.clone(),
+            plan: self.facts.clone(),
+        })
     }
 
     /// Reads lines back, in any order.

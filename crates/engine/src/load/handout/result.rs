@@ -10,7 +10,7 @@ use crate::load::handed::KeyFile;
 use crate::load::report::{LimitedBy, RejectNote, Traffic, WaitTimes};
 
 /// The format of the lines.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// What became of a chunk.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct ResultLine {
     pub run: String,
     /// The chunk's number, from 0.
     pub chunk: usize,
+    /// A hash of the chunk's line, as the worker has read it. Version 1 has none.
+    #[serde(default)]
+    pub(super) line: String,
     /// What became of it.
     pub outcome: ChunkOutcome,
 }
@@ -32,6 +35,7 @@ impl ResultLine {
             dynafold_result: VERSION,
             run: line.run.clone(),
             chunk: line.chunk,
+            line: line.hash(),
             outcome,
         }
     }
