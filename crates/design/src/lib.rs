@@ -1062,7 +1062,13 @@ fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
         .listed
         .iter()
         .filter(|(name, _)| is_row && is_key(name));
-    let values = |values: usize| if values == 0 { ask::PAGE } else { whole(values) };
+    let values = |values: usize| {
+        if values == 0 {
+            ask::PAGE
+        } else {
+            whole(values)
+        }
+    };
     let keys: f64 = lists.map(|(_, count)| float(values(*count))).product();
     float(write.rows.unwrap_or(1)) * keys
 }
