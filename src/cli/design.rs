@@ -261,10 +261,15 @@ pub(super) async fn propose(
             let warning = Warning::of_further_rows(&partly, sample::ROWS);
             proposed.report.warnings.extend(warning);
         }
-        None if proposed.before_delimiters.is_empty() => {}
         None => {
-            let warning = Warning::of_unseen_delimiters(&proposed.before_delimiters);
-            proposed.report.warnings.push(warning);
+            let warnings = &mut proposed.report.warnings;
+            if !proposed.before_delimiters.is_empty() {
+                let unseen = Warning::of_unseen_delimiters(&proposed.before_delimiters);
+                warnings.push(unseen);
+            }
+            if catalog.dbms == Dbms::Sqlite {
+                warnings.push(Warning::of_unseen_values());
+            }
         }
     }
     Ok(proposed)

@@ -799,6 +799,54 @@ async fn no_range_is_asked_of_a_column_with_texts_among_its_numbers() {
     proposal.holds(0);
 }
 
+/// Columns of SQLite whose values are not of their type (`epoch`, `flag`, `raw`, `amount`), or times whose items do not compare as the
+/// texts do (`spelt`, `zoned`, `millis`, `clock`); and such as do.
+const STORED: &str = "
+    CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER NOT NULL, epoch TIMESTAMP NOT NULL, spelt DATETIME NOT NULL,
+      zoned TIMESTAMPTZ NOT NULL, millis TIMESTAMPTZ NOT NULL, clock TIME NOT NULL, flag BOOLEAN NOT NULL, raw BLOB NOT NULL,
+      amount NUMERIC NOT NULL, at DATETIME, dated DATETIME NOT NULL, born DATE NOT NULL, exact TIMESTAMPTZ(3) NOT NULL,
+      done BOOLEAN NOT NULL, price NUMERIC NOT NULL);
+    WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 60)
+    INSERT INTO t SELECT i, i % 5, i * 10, strftime(CASE i % 2 WHEN 0 THEN '%Y-%m-%d %H:%M:%S' ELSE '%Y-%m-%dT%H:%M:%S' END, i, 'unixepoch'),
+      CASE i % 2 WHEN 0 THEN '2024-01-01T10:00:00+01:00' ELSE '2024-01-01T10:00:00Z' END,
+      '2024-01-01T10:00:00' || printf('.%03dZ', i), CASE i % 2 WHEN 0 THEN '10:00' ELSE '10:00:00' END,
+      CASE i % 2 WHEN 0 THEN 'TRUE' ELSE 'false' END, i, CASE i % 6 WHEN 0 THEN x'01' ELSE i END,
+      datetime('2024-01-01', '+' || i || ' hours'), date('2024-01-01', '+' || i || ' days'), date('2024-01-01', '+' || i || ' days'),
+      '2024-01-01T10:00:00' || printf('.%03dZ', i), i % 2, i / 2.0 FROM r;
+    UPDATE t SET at = NULL WHERE id = 7;";
+
+#[tokio::test]
+async fn no_value_of_sqlite_is_compared_that_is_not_of_its_type_or_not_of_one_form() {
+    let source = Database::new(STORED).await;
+    let not = [
+        "amount", "clock", "epoch", "flag", "millis", "raw", "spelt", "zoned",
+    ];
+    let served = ["at", "born", "dated", "done", "exact", "price"];
+    let read =
+        |column: &&str| format!("-- {column} (1/s)\nSELECT id FROM t WHERE {column} = :x;\n");
+    let workload: String = not.iter().chain(&served).map(read).collect();
+    let due = "-- due (1/s)\nSELECT id FROM t WHERE k = :k AND epoch <= :x;
+        -- since (1/s)\nSELECT id, dated FROM t WHERE k = :k AND dated >= :x ORDER BY dated, id;";
+    let workload = format!("{workload}{due}");
+    let proposal = Proposal::new(&source.url(), Some(&workload), 3);
+    let mut expected = not.to_vec();
+    expected.insert(2, "due");
+    assert_eq!(proposal.not_served(), expected, "{:#}", proposal.report);
+    let reads = proposal.report["reads"].to_string();
+    assert!(
+        reads.contains("which holds values that are not of its type, or times"),
+        "{reads}"
+    );
+    proposal.holds(0);
+    // From the schema alone nobody knows.
+    let catalog = dynafold(&["inspect", "--source", &source.url(), "--format", "json"]).exits(0);
+    let (schema, file) = (proposal.path("catalog.json"), proposal.path("workload.sql"));
+    std::fs::write(&schema, catalog.stdout).unwrap();
+    let alone = ["design", "--catalog", &schema, "--workload", &file];
+    let told = dynafold(&[&alone[..], &["-o", "-"]].concat());
+    told.says("values not looked at: SQLite stores values of any type");
+}
+
 #[tokio::test]
 async fn indexes_name_no_more_attributes_than_a_table_may() {
     let columns = |each: &dyn Fn(u32) -> String| (1..=40).map(each).collect::<Vec<_>>().join(", ");

@@ -27,6 +27,7 @@ use crate::path::{Path, Step};
 use crate::writes::Values;
 pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
+pub(crate) use comparison::why_mixed;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, is_total, unkept_figures};
 pub(crate) use filter::{Filter, Test, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
@@ -1466,10 +1467,7 @@ impl<'c, 'q> Reading<'c, 'q> {
     fn unsortable(&self, table: &Table, path: &Path) -> Option<String> {
         let (table, column) = path.find(table, self.catalog)?;
         if self.observed.is_mixed(table, &column.name) {
-            let name = &column.name;
-            return Some(format!(
-                "{name}, which holds texts in some rows and other values in others"
-            ));
+            return Some(format!("{}, {}", column.name, why_mixed(column).0));
         }
         let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
         let is_sorted = match &column.data_type {

@@ -51,14 +51,15 @@ impl Observed {
         sample.is_some_and(|sample| sample.is_all && sample.unescaped == sample.present)
     }
 
-    /// Whether all values of a column are texts, or none is. Not known where not all rows were looked at.
+    /// Whether nothing is mixed in a column: of one without a type, all values are texts, or none is. Not known where not all rows
+    /// were looked at.
     pub(crate) fn is_of_one_kind(&self, table: &Table, column: &str) -> bool {
         let sample = self.column(table, column);
         sample.is_some_and(|sample| sample.is_all && sample.mixed == 0)
     }
 
-    /// Whether a column holds both texts and other values, which SQLite allows: each of its numbers is less than each text, and
-    /// DynamoDB compares values of one type alone.
+    /// Whether a column holds values of several kinds or forms, which SQLite allows: each of its numbers is less than each text, it
+    /// compares times as they are written, and DynamoDB compares values of one type alone.
     pub(crate) fn is_mixed(&self, table: &Table, column: &str) -> bool {
         self.column(table, column)
             .is_some_and(|sample| sample.mixed > 0)
@@ -89,7 +90,8 @@ pub struct ColumnSample {
     pub day_first: u64,
     /// Different offsets from UTC of its texts that are times: `Z`, `+09:00`.
     pub offsets: u64,
-    /// Of its texts and of its other values the number of those that are fewer: only in SQLite a column holds both.
+    /// Only in SQLite: its values that are not of the declared type, and for times the forms beyond the first in which they are
+    /// written. Of a column of texts or without a type: of its texts and of its other values the number of those that are fewer.
     pub mixed: u64,
     /// The rows that have its most frequent value; 0 where that was not counted.
     pub most: u64,

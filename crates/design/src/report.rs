@@ -187,6 +187,15 @@ impl Warning {
         )
     }
 
+    /// Of a schema of SQLite alone, where nobody has looked at the values.
+    pub fn of_unseen_values() -> Self {
+        Self::new(
+            "values not looked at",
+            Vec::new(),
+            "SQLite stores values of any type in a column: the design assumes that all values are of the declared types, and that the times of a column have one form (with --source, this is looked up)",
+        )
+    }
+
     /// Of columns in keys of whose rows only so many were looked at; none where there are no such columns.
     pub fn of_further_rows(columns: &[&(TableName, String)], rows: u32) -> Option<Self> {
         let named: Vec<String> = columns

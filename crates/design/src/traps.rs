@@ -12,7 +12,7 @@ use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::{Constant, WriteKind};
 
-use crate::ask::{Ask, Asked, ChildAsk, Equal, When, ignores_case};
+use crate::ask::{Ask, Asked, ChildAsk, Equal, When, ignores_case, why_mixed};
 use crate::facts::{rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -1080,12 +1080,15 @@ fn cascades(material: &Material<'_, '_>, lines: &mut Lines) {
 fn expiring(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for (name, column) in material.expiries {
-        if material.catalog.table(name).is_none() {
+        let Some(table) = material.catalog.table(name) else {
             continue;
-        }
+        };
         let mut said = format!("{} by {}", name.name, column.column);
         if let Some(after) = &column.after {
             said = format!("{said} + {after}");
+        }
+        if let Some(never) = never_expire(material, table, &column.column) {
+            said = format!("{said} ({never})");
         }
         let not_asked = material.not_asked(name, &column.column);
         // Those that are used.
@@ -1104,6 +1107,23 @@ fn expiring(material: &Material<'_, '_>, lines: &mut Lines) {
         found,
         "DynamoDB deletes such items by `ttl`, free of charge, within a few days after they expire. Until then, reads without a condition on the time find them. Children and copies of an item are not deleted with it. Without a period (`+ 30d`), items whose time is past expire at once",
     );
+}
+
+/// That rows may not expire by a column, because of its values.
+fn never_expire(material: &Material<'_, '_>, table: &Table, column: &str) -> Option<String> {
+    let column = table.column(column)?;
+    let sample = material.pricing.facts.sample(table, column)?;
+    let is_integer = matches!(column.data_type, DataType::Integer { .. });
+    if sample.mixed > 0 {
+        let why = why_mixed(column).0;
+        return Some(format!(
+            "a column {why}; rows whose value is not of its type are rejected or never expire"
+        ));
+    }
+    // Milliseconds have thirteen digits since 2001.
+    (is_integer && sample.longest > 12).then(|| {
+        "some of its numbers are too large for seconds: DynamoDB never deletes items whose time is in milliseconds".to_owned()
+    })
 }
 
 /// Rows that are deleted by their age.

@@ -1733,6 +1733,33 @@ fn a_column_is_compared_with_a_parameter_where_equal_values_have_one_text() {
 }
 
 #[test]
+fn values_that_are_not_of_their_columns_type_or_form_are_compared_with_nothing() {
+    let (digits, zone) = (0, false);
+    let times = typed("timestamp", DataType::Timestamp { digits, zone });
+    let bytes = typed("blob", DataType::Binary { max_bytes: None });
+    for (column, reason) in [
+        (times, "times in several forms"),
+        (typed("boolean", DataType::Boolean), "other than 0 and 1"),
+        (bytes, "values that are not BLOBs"),
+        (whole_numbers("integer"), "values that are not numbers"),
+    ] {
+        let catalog = joined_by(Dbms::Sqlite, &column, &whole_numbers("integer"));
+        for condition in ["of_p = :x", "id = :i AND of_p <> :x"] {
+            for mixed in [0, 3] {
+                let mut limits = Limits::default();
+                observe(&mut limits, &catalog, ("c", "of_p"), [1_000, 50, 30]);
+                for sample in limits.observed.columns.values_mut() {
+                    sample.mixed = mixed;
+                }
+                let sql = format!("-- get (9/s)\nSELECT id, of_p FROM c WHERE {condition};");
+                let why = why_not(&warned(&catalog, &sql, &limits).0);
+                assert_eq!(why.contains(reason), mixed > 0, "{condition}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_greatest_and_the_least_text_are_those_by_bytes() {
     let mut catalog = tables_of(&[("p", 10, &["id", "nm"])]);
     catalog.dbms = Dbms::Sqlite;

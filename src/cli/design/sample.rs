@@ -284,9 +284,7 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             _ => format!("coalesce(max({bytes}), 0)"),
         };
         let mixed = match dbms {
-            Dbms::Sqlite => format!(
-                "coalesce(min(sum(typeof({name}) = 'text'), sum(typeof({name}) NOT IN ('text', 'null'))), 0)"
-            ),
+            Dbms::Sqlite => mixed(&name, &column.data_type),
             _ => "0".to_owned(),
         };
         // 0: the values of the others are not told apart.
@@ -310,5 +308,55 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
     format!(
         "SELECT {count}, {figures} FROM (SELECT {names} FROM {} LIMIT {ROWS}) AS q",
         dialect.relation(&scan.from)
+    )
+}
+
+/// Counts what is mixed in a column of SQLite: see [`ColumnSample::mixed`].
+fn mixed(name: &str, data_type: &DataType) -> String {
+    let fitting = match data_type.family() {
+        TypeFamily::Number => format!("typeof({name}) IN ('integer', 'real')"),
+        TypeFamily::Boolean => format!("{name} IN (0, 1)"),
+        TypeFamily::Binary => format!("typeof({name}) = 'blob'"),
+        TypeFamily::Time => is_time(name, data_type),
+        _ => {
+            return format!(
+                "coalesce(min(sum(typeof({name}) = 'text'), sum(typeof({name}) NOT IN ('text', 'null'))), 0)"
+            );
+        }
+    };
+    let others = format!("count({name}) - coalesce(sum({fitting}), 0)");
+    if data_type.family() != TypeFamily::Time {
+        return others;
+    }
+    // Times of one form differ in their digits alone.
+    let form = ('1'..='9').fold(name.to_owned(), |form, digit| {
+        format!("replace({form}, '{digit}', '0')")
+    });
+    format!("{others} + max(count(DISTINCT {form}), 1) - 1")
+}
+
+/// Whether a value of SQLite is a text that is read as a time of its column's type, and that the calendar has.
+fn is_time(name: &str, data_type: &DataType) -> String {
+    let (format, length) = match data_type {
+        DataType::Date => ("%Y-%m-%d", 10),
+        DataType::Time { .. } => ("%H:%M:%S", 8),
+        _ => ("%Y-%m-%d %H:%M:%S", 19),
+    };
+    let (ends, short) = match data_type {
+        // Items have no zeros beyond the declared digits, and `.12Z` sorts behind `.125Z`.
+        DataType::Timestamp { digits, zone: true } => {
+            let beyond = "[0-9]".repeat(usize::from(*digits) + 1);
+            (
+                "'', 'Z', '+00', '+00:00'",
+                format!(" AND {name} NOT GLOB '*.{beyond}*'"),
+            )
+        }
+        _ => ("''", String::new()),
+    };
+    let head = format!("substr({name}, 1, {length})");
+    let end = format!("ltrim(substr({name}, {length} + 1), '.0123456789')");
+    format!(
+        "typeof({name}) = 'text' AND strftime('{format}', {head}) GLOB replace({head}, 'T', ' ') || '*' \
+         AND {end} IN ({ends}){short}"
     )
 }

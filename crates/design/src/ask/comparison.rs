@@ -50,10 +50,7 @@ pub(super) fn refuse_value(
 ) -> Result<(), Unserved> {
     let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
     let (why, instead) = match &column.data_type {
-        _ if observed.is_mixed(table, &column.name) => (
-            "which holds texts in some rows and other values in others",
-            ONE_KIND,
-        ),
+        _ if observed.is_mixed(table, &column.name) => why_mixed(column),
         DataType::Dynamic if !observed.is_of_one_kind(table, &column.name) => (
             "which has no type: 1 and '1' differ in the database but give the same key",
             ONE_KIND,
@@ -85,6 +82,23 @@ pub(super) fn refuse_value(
         why: format!("compares {name}{in_brackets}, {why}"),
         instead,
     })
+}
+
+/// What is mixed in a column of SQLite, and the way out.
+pub(crate) fn why_mixed(column: &Column) -> (&'static str, &'static str) {
+    match column.data_type.family() {
+        TypeFamily::Number => ("which holds values that are not numbers", ONE_TYPE),
+        TypeFamily::Boolean => ("which holds values other than 0 and 1", ONE_TYPE),
+        TypeFamily::Binary => ("which holds values that are not BLOBs", ONE_TYPE),
+        TypeFamily::Time => (
+            "which holds values that are not of its type, or times in several forms: the database compares them as they are stored",
+            ONE_FORM,
+        ),
+        _ => (
+            "which holds texts in some rows and other values in others",
+            ONE_KIND,
+        ),
+    }
 }
 
 /// Refuses a prefix or the lower case of a column whose text in a key is not the text that the database computes with: of numbers, times
@@ -120,6 +134,9 @@ pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result
 
 const SEVERAL_TEXTS: &str = "in which values with different texts can be equal";
 const ONE_KIND: &str = "declare a type for the column and convert all its values to it";
+const ONE_TYPE: &str =
+    "convert all values of the column to its declared type, or declare the type that they have";
+const ONE_FORM: &str = "store all its times in one form, such as `2026-01-31 10:00:00`, in UTC, with as many fractional digits as the column declares; or declare the type that the values have, such as INTEGER for seconds since 1970";
 
 /// Whether equal values of a type have one text. A day is equal to 24 hours as an interval, and 1 to 1.0 in JSON.
 fn has_one_text(data_type: &DataType) -> bool {

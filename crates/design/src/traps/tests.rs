@@ -305,6 +305,22 @@ const CASES: &[Case] = &[
         silent: ["-- expires: pings by at + 30d", ""],
     },
     Case {
+        kind: "expires",
+        named: "pings 1000: id, at time mixed=3
+            -- expires: pings by at
+            -- ping (1/s)\nSELECT * FROM pings WHERE id = :i;",
+        says: "rows whose value is not of its type are rejected or never expire",
+        silent: ["-- expires: pings by at", ""],
+    },
+    Case {
+        kind: "expires",
+        named: "pings 1000: id, at longest=13
+            -- expires: pings by at
+            -- ping (1/s)\nSELECT * FROM pings WHERE id = :i;",
+        says: "some of its numbers are too large for seconds",
+        silent: ["-- expires: pings by at", ""],
+    },
+    Case {
         kind: "TTL",
         named: "tokens 1000: id, expires_at time\n-- token (1/s)\nSELECT * FROM tokens WHERE id = :id;",
         says: "tokens.expires_at",
@@ -698,6 +714,7 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                     "digits" => sample.digits = rows,
                     "day_first" => sample.day_first = rows,
                     "offsets" => sample.offsets = number,
+                    "mixed" => sample.mixed = number,
                     "partial" => table.indexes.push(Index {
                         columns: vec![table.columns.last().unwrap().name.clone(), own.clone()],
                         unique: true,
