@@ -436,7 +436,7 @@ async fn rows_that_share_a_key_across_workers_are_found_and_named() {
     );
     says(
         &held.end().exits(0),
-        "after the load: the table then holds only one of such items",
+        "finds items with the same key: the table then holds only one of them",
     );
 }
 
@@ -793,7 +793,7 @@ async fn shards_load_all_chunks_and_rejects_come_together() {
         .exits(0);
     says(
         &slots,
-        "each of 4 slots takes 250 write units a second at most",
+        "each of 4 slots may use at most 250 write units a second",
     );
     handed
         .plan(&["--accept-inconsistent", "--slots", "4", "--max-wcu", "3"])
