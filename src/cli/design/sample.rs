@@ -354,9 +354,17 @@ fn is_time(name: &str, data_type: &DataType) -> String {
         _ => ("''", String::new()),
     };
     let head = format!("substr({name}, 1, {length})");
-    let end = format!("ltrim(substr({name}, {length} + 1), '.0123456789')");
+    let rest = format!("substr({name}, {length} + 1)");
+    // SQLite also takes 24:00:00 and the year 0.
+    let (hour, may_have_fraction) = match data_type {
+        DataType::Date => ("''".to_owned(), 0),
+        DataType::Time { .. } => (format!("substr({head}, 1, 2)"), 1),
+        _ => (format!("substr({head}, 12, 2)"), 1),
+    };
     format!(
         "typeof({name}) = 'text' AND strftime('{format}', {head}) GLOB replace({head}, 'T', ' ') || '*' \
-         AND {end} IN ({ends}){short}"
+         AND {hour} <> '24' AND {head} NOT GLOB '0000*' \
+         AND ({rest} IN ({ends}) OR {may_have_fraction} AND {rest} GLOB '.[0-9]*' \
+         AND {rest} NOT GLOB '.*.*' AND ltrim({rest}, '.0123456789') IN ({ends})){short}"
     )
 }

@@ -91,7 +91,7 @@ pub(crate) fn why_mixed(column: &Column) -> (&'static str, &'static str) {
         TypeFamily::Boolean => ("which holds values other than 0 and 1", ONE_TYPE),
         TypeFamily::Binary => ("which holds values that are not BLOBs", ONE_TYPE),
         TypeFamily::Time => (
-            "which holds values that are not of its type, or times in several forms: the database compares them as they are stored",
+            "which holds values that are not of its type, times in several forms, or more fractional digits than it declares: the database compares them as they are stored",
             ONE_FORM,
         ),
         _ => (
@@ -136,7 +136,7 @@ const SEVERAL_TEXTS: &str = "in which values with different texts can be equal";
 const ONE_KIND: &str = "declare a type for the column and convert all its values to it";
 const ONE_TYPE: &str =
     "convert all values of the column to its declared type, or declare the type that they have";
-const ONE_FORM: &str = "store all its times in one form, such as `2026-01-31 10:00:00`, in UTC, with as many fractional digits as the column declares; or declare the type that the values have, such as INTEGER for seconds since 1970";
+const ONE_FORM: &str = "store all its times in one form, such as `2026-01-31 10:00:00`, in UTC, with as many fractional digits as the column declares; or declare the type that the values have, such as INTEGER for seconds since 1970, or TEXT for `2026-01-31T10:00:00.000Z`";
 
 /// Whether equal values of a type have one text. A day is equal to 24 hours as an interval, and 1 to 1.0 in JSON.
 fn has_one_text(data_type: &DataType) -> bool {

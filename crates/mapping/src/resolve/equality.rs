@@ -60,7 +60,7 @@ pub(super) fn unlike(
         (
             Code::UnprovenJoin,
             format!("{kinds}: the database converts them to compare them"),
-            "a text that is not a number may be equal to 0, and `07` to 7; match columns of one type",
+            "a text that is not a number may be equal to 0, `07` to 7, and numbers from 2^53 on to each other; match columns of one type",
         )
     };
     Some(Diagnostic::new(code, written.span.clone(), message).with_help(help))
@@ -83,19 +83,17 @@ fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
     }
 }
 
-/// Whether it depends on the plan which values are equal. MySQL and MariaDB compare an exact number with a float or a text
-/// as doubles. But to find it by an index, they make the other value an exact number: of all numbers with one double they find only
-/// one. Integers of 32 bits and decimals of 15 digits each have a double of their own.
-///
-/// MariaDB compares a text with a `uuid` or an address as one of these. It reads the text in the same way to look it up in
-/// their index, and does not use the index of the text.
+/// Whether it depends on the plan which values are equal. MySQL and MariaDB compare an exact number with a float as doubles.
+/// But to find it by an index, they make the other value an exact number: of all numbers with one double they find only one.
+/// Integers of 32 bits and decimals of 15 digits each have a double of their own. It is so of texts too, but such matches
+/// are common, and only numbers from 2^53 on are concerned: for them there is the warning that the database converts.
 fn depends_on_plan(one: &DataType, other: &DataType, dbms: Dbms) -> bool {
     let is_wider = |of: &DataType| match of {
         DataType::Integer { bits, .. } => *bits > 32,
         DataType::Decimal { precision, .. } => precision.is_none_or(|digits| digits > 15),
         _ => false,
     };
-    let is_double = |of: &DataType| matches!(of, DataType::Float { .. } | DataType::Text { .. });
+    let is_float = |of: &DataType| matches!(of, DataType::Float { .. });
     matches!(dbms, Dbms::Mysql | Dbms::Mariadb)
-        && (is_wider(one) && is_double(other) || is_wider(other) && is_double(one))
+        && (is_wider(one) && is_float(other) || is_wider(other) && is_float(one))
 }
