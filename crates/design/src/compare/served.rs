@@ -8,7 +8,8 @@ use dynafold_mapping::model::{AccessPattern, ItemType};
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::{
-    Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
+    Lists, ReadTable, RowLimit, Select, SelectOutput, SortKey, SqlQuery, UnreadableSql,
+    parametrized, table,
 };
 
 use super::made::MadeOf;
@@ -523,7 +524,11 @@ impl<'d> Priced<'d> {
         let lacked = match own {
             None => self.table_lacked(pattern, &asked),
             Some(own) => match as_said(own, catalog, observed) {
-                Ok(own) => lacked_by_sql(self.facts, &own, &asked, &said),
+                Ok(asks) => lacked_by_sql(self.facts, &asks, &asked, &said).or_else(|| {
+                    let own = self::query(own, catalog.dbms).ok()?;
+                    returns_fewer(self.facts, (&own, &asks), (&query, &asked))
+                        .then(|| FEWER.to_owned())
+                }),
                 Err(unserved) => Some(format!(
                     "the SQL of its access pattern, which is not its own, {}",
                     unserved.why
@@ -553,6 +558,8 @@ impl<'d> Priced<'d> {
 const LEFT_OUT: &str =
     "the `where` of its items, or the condition of its index, may leave out rows that it asks for";
 
+const FEWER: &str = "the SQL of its access pattern returns fewer rows";
+
 fn sql_lacks(what: &str) -> String {
     format!("the SQL of its access pattern does not {what}")
 }
@@ -563,6 +570,60 @@ fn sql_has(condition: &str) -> String {
 
 fn without_sql(table: &TableName) -> String {
     format!("its access pattern has no SQL that reads {}", table.name)
+}
+
+/// Whether the SQL of an access pattern, `own`, computes figures, skips rows or cuts them by a LIMIT, and a read asks for others.
+fn returns_fewer(
+    facts: Facts<'_>,
+    (own, asks): (&SqlQuery, &[Ask<'_>]),
+    (read, asked): (&SqlQuery, &[Ask<'_>]),
+) -> bool {
+    let computes = |asks: &[Ask<'_>]| asks.iter().any(|ask| ask.computes);
+    if computes(asks) {
+        let outputs = |query: &SqlQuery| query.select().map(|select| select.outputs.clone());
+        return !computes(asked) || outputs(own) != outputs(read);
+    }
+    let skips = matches!(own.offset, RowLimit::Rows(rows) if rows > 0);
+    if skips && own.offset != read.offset {
+        return true;
+    }
+    // One greatest or least value has no LIMIT in its SQL.
+    let is_extreme = |query: &SqlQuery, ask: &Ask<'_>| {
+        query.limit == RowLimit::None && ask.limit == Some(1) && !ask.is_page
+    };
+    let most = |query: &SqlQuery, asks: &[Ask<'_>]| match query.limit {
+        RowLimit::Rows(rows) => Some(rows),
+        _ => asks.iter().any(|ask| is_extreme(query, ask)).then_some(1),
+    };
+    let is_one = |ask: &Ask<'_>| ask.children.is_empty() && facts.asks_for_key(ask);
+    let Some(cut) = most(own, asks).filter(|_| !asks.iter().any(is_one)) else {
+        return false;
+    };
+    let skipped = match read.offset {
+        _ if skips => Some(0),
+        RowLimit::None => Some(0),
+        RowLimit::Rows(rows) => Some(rows),
+        _ => None,
+    };
+    let needed = most(read, asked).zip(skipped);
+    if needed.is_none_or(|(most, skipped)| most.saturating_add(skipped) > cut) {
+        return true;
+    }
+    let order = |ask: &Ask<'_>| {
+        let columns = if is_extreme(read, ask) { 1 } else { usize::MAX };
+        ask.order.iter().take(columns).cloned().collect::<Vec<_>>()
+    };
+    let is_sorted = |ask: &&Ask<'_>| !ask.sorts && ask.children.is_empty();
+    let sorts_so = |one: &Ask<'_>| {
+        let mut own = asks.iter().filter(is_sorted);
+        own.any(|ask| ask.order.starts_with(&order(one)))
+    };
+    let keys = |query: &SqlQuery| {
+        let keys = query.order.iter().flatten().cloned();
+        let keys = keys.map(|key| SortKey { span: 0..0, ..key });
+        keys.collect::<Vec<_>>()
+    };
+    keys(own) != keys(read) && !asked.iter().filter(is_sorted).any(sorts_so)
 }
 
 /// What the SQL of an access pattern, `own`, lacks for a read; `said`: the read, its literals meant.

@@ -1388,6 +1388,63 @@ fn a_greatest_value_is_none_of_the_rows_without_one() {
 }
 
 #[test]
+fn sql_that_cuts_or_computes_serves_no_read_of_more_rows() {
+    let tables = "bids 100: id, lot distinct=10, price";
+    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id}\" } }";
+    let fewer = "the SQL of its access pattern returns fewer rows";
+    let sorted = "id, price FROM bids WHERE lot = :i ORDER BY price DESC";
+    let all = "id, price FROM bids WHERE lot = :i";
+    let least = "id, price FROM bids WHERE lot = :i ORDER BY price";
+    let of = |sql: &str, clause: &str| format!("{sql} {clause}");
+    for (own, read, reason) in [
+        (of(sorted, "LIMIT 1"), of(sorted, ""), fewer),
+        (of(sorted, "LIMIT 1"), of(least, ""), fewer),
+        (of(sorted, "LIMIT 5"), of(least, "LIMIT 5"), fewer),
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 6"), fewer),
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT :n"), fewer),
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 5 OFFSET 5"), fewer),
+        (of(sorted, "LIMIT 5 OFFSET 5"), of(sorted, "LIMIT 5"), fewer),
+        (of(all, "LIMIT 5"), of(sorted, "LIMIT 5"), fewer),
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 4"), ""),
+        (of(sorted, "LIMIT 5"), of(all, "LIMIT 5"), ""),
+        (of(sorted, ", id LIMIT 5"), of(sorted, "LIMIT 5"), ""),
+        (
+            of(sorted, "LIMIT 1"),
+            "max(price) FROM bids WHERE lot = :i".into(),
+            "",
+        ),
+        (
+            of(least, "LIMIT 1"),
+            "max(price) FROM bids WHERE lot = :i".into(),
+            fewer,
+        ),
+        (
+            "max(price) FROM bids WHERE lot = :i".into(),
+            of(all, ""),
+            fewer,
+        ),
+        (
+            "count(*) FROM bids WHERE lot = :i".into(),
+            of(all, ""),
+            fewer,
+        ),
+        (
+            "count(*) FROM bids WHERE lot = :i".into(),
+            "count(*) FROM bids WHERE lot = :lot".into(),
+            "",
+        ),
+        (of(sorted, ""), of(sorted, "LIMIT 5"), ""),
+    ] {
+        let pattern = format!("items: [BID], sql: \"SELECT {own}\"");
+        assert_eq!(
+            why_not(tables, item, &pattern, &read),
+            reason,
+            "{own}: {read}"
+        );
+    }
+}
+
+#[test]
 fn rows_that_are_no_items_are_not_served() {
     let why = |further: &str, read: &str| {
         let item =
