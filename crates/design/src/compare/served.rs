@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::has_word;
-use dynafold_mapping::model::{AccessPattern, ItemType};
+use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType};
+use dynafold_mapping::template::Placeholder;
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::{
@@ -13,7 +14,7 @@ use dynafold_sql::{
 };
 
 use super::made::MadeOf;
-use super::{Priced, conditions_of_index};
+use super::{Priced, conditions_of_index, path};
 use crate::ask::{
     Ask, Asked, ChildAsk, Equal, Filter, Test, When, as_said, ask, figure_query, is_one_row,
     unknown_column,
@@ -145,6 +146,15 @@ fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
     // NULL meets no comparison.
     own.test == Test::Exists && equal.chain(range).any(is_it)
         || filters.any(|one| one.test.implies(&own.test))
+}
+
+/// The paths without whose values a read takes no row.
+fn never_null<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
+    let equal = ask.equal.iter().map(|equal| &equal.path);
+    let range = ask.range.iter().map(|range| &range.path);
+    let filters = ask.filters.iter().chain(constants(ask));
+    let filters = filters.filter(|filter| filter.test.implies(&Test::Exists));
+    equal.chain(range).chain(filters.map(|filter| &filter.path))
 }
 
 /// Whether all rows of a read of `root` meet a condition; `reads`: the read, as it is understood.
@@ -292,19 +302,54 @@ impl<'d> Priced<'d> {
                 })
             })
         };
-        let is_in_index = |item: &ItemType| {
+        let is_in_index = |item: &ItemType, scan: &Scan| {
+            let table = self.table_of(&scan.from);
+            let reads = asked.iter().chain(said);
+            let reads = reads.filter(|ask| table.is_some_and(|table| table.name == ask.root.name));
+            let present: Vec<&Path> = reads.flat_map(|ask| never_null(ask)).collect();
+            let is_there = |node: &AttributeNode| {
+                let mut is_there = true;
+                node.visit(&mut |node| {
+                    if let (AttributeNode::Template(template), Some(table)) = (node, table) {
+                        let mut mandatory = template.mandatory();
+                        is_there &= mandatory.all(|one| {
+                            one.replaces_null() || self.is_always(one, scan, table, &present)
+                        });
+                    }
+                });
+                is_there
+            };
             let mut keys = index.into_iter().flat_map(Index::key);
-            keys.all(|key| item.node(&key.name).is_some())
+            keys.all(|key| item.node(&key.name).is_some_and(is_there))
         };
         let are_all_there = |table: &Table| {
             let is_own = |scan: &Scan| scan.from.table() == Some(&table.name);
             let has_own = items.iter().any(|(_, scan)| is_own(scan));
             let mut items = items.iter();
             items.any(|(item, scan)| {
-                (is_own(scan) || !has_own) && is_in_index(item) && takes_all(item, scan)
+                (is_own(scan) || !has_own) && is_in_index(item, scan) && takes_all(item, scan)
             })
         };
         !asked.is_empty() && !asked.iter().any(|ask| ask.tables().all(are_all_there))
+    }
+
+    /// Whether a value of a key is in all rows of a table, or in those that a read takes, which has these columns' values.
+    fn is_always(
+        &self,
+        value: &Placeholder,
+        scan: &Scan,
+        table: &Table,
+        present: &[&Path],
+    ) -> bool {
+        let catalog = self.facts.catalog;
+        let is_always = |path: Path| {
+            let column = path.column_of(table, catalog);
+            let is_whole = column.is_some_and(|column| !column.data_type.may_be_absent());
+            is_whole && !path.may_be_null(table, catalog)
+                || present.iter().any(|known| is_one_value(known, &path))
+        };
+        // What is no column is no value of the database.
+        value.place.path.is_empty() && path(value, scan).is_none_or(is_always)
     }
 
     /// A column that a read needs and the items of an access pattern do not hold, or its index does not; `None` where one way to read

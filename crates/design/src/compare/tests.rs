@@ -1474,6 +1474,40 @@ fn rows_that_are_no_items_are_not_served() {
 }
 
 #[test]
+fn rows_without_a_key_of_the_index_are_not_served() {
+    let tables = "zones 10: id
+    parcels 10000: id, zone_id @zones distinct=10, shipped null, state text null";
+    let why = |key: &str, read: &str| {
+        let item = format!(
+            "  PARCEL: {{ from: parcels, key: {{ PK: \"P#{{id}}\", SK: A }}, join: {{ z: zone_id }}, attributes: {{ {key} }} }}"
+        );
+        let mapping = format!(
+            "items:\n{item}\naccess_patterns:\n  one: {{ items: [PARCEL], index: GSI1, fetch: true, key: {{ GSI1PK: PARCELS }} }}\n"
+        );
+        let found = priced(tables, &mapping, &format!("-- one (1/s)\nSELECT {read};"));
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let shipped = "GSI1PK: PARCELS, GSI1SK: \"S#{shipped | pad(9)}\"";
+    let list =
+        |condition: &str| format!("id, shipped FROM parcels {condition} ORDER BY shipped LIMIT 10");
+    assert_eq!(why(shipped, &list("")), LEFT_OUT);
+    assert_eq!(why(shipped, &list("WHERE shipped IS NULL")), LEFT_OUT);
+    for condition in [
+        "WHERE shipped > :s",
+        "WHERE shipped = :s",
+        "WHERE shipped IS NOT NULL",
+    ] {
+        assert_eq!(why(shipped, &list(condition)), "", "{condition}");
+    }
+    let otherwise = "GSI1PK: PARCELS, GSI1SK: \"S#{state | default('-')}\"";
+    assert_eq!(why(otherwise, &list("")), "");
+    for id in ["id", "z.id", "zone_id"] {
+        let id = format!("GSI1PK: PARCELS, GSI1SK: \"S#{{{id} | pad(9)}}\"");
+        assert_eq!(why(&id, "id FROM parcels ORDER BY id LIMIT 10"), "");
+    }
+}
+
+#[test]
 fn a_parent_beside_its_rows_is_held_by_the_key_that_they_share() {
     let tables = "payers 10: id, name text
         orders 100: id, payer_id @payers distinct=10, billed_id @payers distinct=10";
