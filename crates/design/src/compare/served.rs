@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::has_word;
-use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType};
+use dynafold_mapping::model::{
+    AccessPattern, AttributeNode, ItemType, SortCondition, TemplatePart,
+};
 use dynafold_mapping::template::Placeholder;
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::Scan;
@@ -567,7 +569,9 @@ impl<'d> Priced<'d> {
         }
         let said = as_said(&statement.sql, catalog, observed).unwrap_or_default();
         let lacked = match own {
-            None => self.table_lacked(pattern, &asked),
+            None => self
+                .table_lacked(pattern, &asked)
+                .or_else(|| self.key_not_given(pattern, &asked, &said)),
             Some(own) => match as_said(own, catalog, observed) {
                 Ok(asks) => lacked_by_sql(self.facts, &asks, &asked, &said).or_else(|| {
                     let own = self::query(own, catalog.dbms).ok()?;
@@ -596,6 +600,90 @@ impl<'d> Priced<'d> {
         let mut read = children.chain(parents(asked));
         let table = read.find(|table| !of_items.contains(table))?;
         Some(without_sql(table))
+    }
+}
+
+impl<'d> Priced<'d> {
+    /// A column that the key of an access pattern without SQL asks for and a read does not say; `said`: the read, its literals meant.
+    /// One item type of the read's table, and one way to read it, is enough.
+    fn key_not_given(
+        &self,
+        pattern: &AccessPattern,
+        asked: &[Ask<'_>],
+        said: &[Ask<'_>],
+    ) -> Option<String> {
+        let lacked = |ask: &Ask<'_>| {
+            let said = said.iter().filter(|one| one.root.name == ask.root.name);
+            let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
+            let items = self.answered(pattern).filter_map(|item| {
+                let scan = self.scan(item)?;
+                (scan.from.table() == Some(&ask.root.name)).then_some((item, scan))
+            });
+            let lacked = items.map(|(item, scan)| {
+                let asked = self.asked_by_key(pattern, item, scan).into_iter();
+                let mut lacked = asked.filter(|equal| {
+                    let is_given = |ask: &&Ask<'_>| {
+                        gives(ask, equal)
+                            || equal.folds
+                                && conditions(ask).any(|path| is_one_value(path, &equal.path))
+                    };
+                    !reads.iter().any(is_given)
+                });
+                lacked.next().map(|equal| named(ask.root, &equal.path))
+            });
+            let lacked: Option<Vec<String>> = lacked.collect();
+            lacked?.into_iter().next()
+        };
+        let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
+        let column = lacked?.into_iter().next()?;
+        Some(format!(
+            "its key asks for {column}, which the read does not give"
+        ))
+    }
+
+    /// The columns of an item type that stand where the key condition of an access pattern asks for one value; those that a filter
+    /// changes count as folded. What `where` holds to one constant is known.
+    fn asked_by_key(&self, pattern: &AccessPattern, item: &ItemType, scan: &Scan) -> Vec<Equal> {
+        let partition = pattern.partition.iter().map(|(key, asked)| (key, asked));
+        let sort = pattern.sort.iter().filter_map(|(key, asked)| match asked {
+            SortCondition::Is(asked) => Some((key, asked)),
+            _ => None,
+        });
+        let table = self.table_of(&scan.from);
+        let condition = self.model.condition(item).zip(table);
+        let fixed = condition.map(|(one, table)| self.facts.conditions(one, scan, table));
+        let fixed = fixed.into_iter().flatten().filter_map(|when| when.filter);
+        let fixed: Vec<Filter> = fixed.filter(|one| one.own_value().is_some()).collect();
+        let mut found = Vec::new();
+        for (key, asked) in partition.chain(sort) {
+            let Some(node) = item.node(&key.name) else {
+                continue;
+            };
+            node.visit(&mut |node| {
+                let AttributeNode::Template(made) = node else {
+                    return;
+                };
+                let both = made.flat().into_iter().zip(asked.flat());
+                let both = both.filter_map(|both| match both {
+                    (TemplatePart::Value(made), TemplatePart::Value(asked)) => Some((made, asked)),
+                    _ => None,
+                });
+                let both = both.filter(|(made, asked)| {
+                    made.shards().is_none() && pattern.parameters.get(asked.place.column).is_some()
+                });
+                found.extend(both.filter_map(|(made, _)| {
+                    Some(Equal {
+                        path: path(made, scan)?,
+                        value: Asked::Parameter(String::new()),
+                        folds: !made.filters.is_empty() || !made.place.path.is_empty(),
+                        folds_parameter: false,
+                        when: None,
+                    })
+                }));
+            });
+        }
+        found.retain(|equal| !fixed.iter().any(|one| is_one_value(&one.path, &equal.path)));
+        found
     }
 }
 

@@ -1508,6 +1508,63 @@ fn rows_without_a_key_of_the_index_are_not_served() {
 }
 
 #[test]
+fn a_read_gives_the_values_that_a_key_asks_for() {
+    let why = |key: &str, further: &str, read: &str| {
+        let item =
+            format!("  ZONE: {{ from: zones, key: {{ PK: \"I#{{{key}}}\", SK: A }}{further} }}");
+        why_not(COPIED, &item, "items: [ZONE]", read)
+    };
+    let by_name = "id, name FROM zones WHERE name = :n";
+    assert_eq!(
+        why("id", "", by_name),
+        "its key asks for zones.id, which the read does not give"
+    );
+    assert_ne!(why("id", "", "id FROM zones WHERE id > :a"), "");
+    assert_ne!(why("id", "", "id FROM zones"), "");
+    assert_ne!(
+        why("name", "", "id FROM zones WHERE lower(name) = lower(:n)"),
+        ""
+    );
+    for (key, read) in [
+        ("name", by_name),
+        (
+            "name | lower",
+            "id FROM zones WHERE lower(name) = lower(:n)",
+        ),
+        ("id", "id FROM zones WHERE id IN (3, 17)"),
+        ("id", "id FROM zones WHERE id IN (:a, :b) AND name = 'here'"),
+        ("id", "id FROM zones WHERE id = 5"),
+        (
+            "region_id",
+            "z.id FROM zones z JOIN regions r ON r.id = z.region_id WHERE r.id = :r",
+        ),
+    ] {
+        assert_eq!(why(key, "", read), "", "{key}: {read}");
+    }
+    let open = ", where: \"status = 'open'\"";
+    let read = "id FROM zones WHERE status = 'open'";
+    assert_eq!(why("status", open, &format!("{read} AND id = :i")), "");
+    let items = "  ZONE: { from: zones, key: { PK: \"I#{id}\", SK: A } }
+  PARCEL: { from: parcels, key: { PK: \"I#{zone_id}\", SK: \"P#{id}\" } }";
+    let of_zone =
+        "z.id, p.id AS parcel FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.";
+    let both = |by: &str| {
+        why_not(
+            COPIED,
+            items,
+            "items: [ZONE, PARCEL]",
+            &format!("{of_zone}{by}"),
+        )
+    };
+    assert_eq!(both("id = :z"), "");
+    let of_name = "p.id FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE z.name = :n";
+    assert_eq!(
+        why_not(COPIED, items, "items: [ZONE, PARCEL]", of_name),
+        "its key asks for parcels.zone_id, which the read does not give"
+    );
+}
+
+#[test]
 fn a_parent_beside_its_rows_is_held_by_the_key_that_they_share() {
     let tables = "payers 10: id, name text
         orders 100: id, payer_id @payers distinct=10, billed_id @payers distinct=10";
