@@ -180,7 +180,7 @@ fn other_conditions(
 ) -> Option<String> {
     let root = &asked.first()?.root.name;
     if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
-        return None;
+        return missing_elsewhere(facts, own, asked, said);
     }
     let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !facts.asks_for_key(ask);
     let selects = !own.iter().any(is_cut);
@@ -194,42 +194,131 @@ fn other_conditions(
         let name = &table.name;
         return Some(sql_lacks(&format!("compare {name}.{column}")));
     }
-    let said = said.iter().filter(|ask| ask.root.name == *root);
-    let reads: Vec<&Ask<'_>> = asked.iter().chain(said).collect();
-    let missing = |ask: &Ask<'_>| {
-        let equal = ask.equal.iter();
-        let equal = equal.filter(|equal| matches!(equal.value, Asked::Parameter(_)));
-        let equal = equal.filter(|equal| !reads.iter().any(|one| gives(one, equal)));
-        let is_compared = |path: &&Path| {
-            let mut paths = reads.iter().flat_map(|one| conditions(one));
-            paths.any(|known| is_one_value(known, path))
-        };
-        let filters = ask.filters.iter();
-        let filters = filters.filter(|filter| !filter.test.parameters().is_empty());
-        let others = ask.range.iter().map(|range| &range.path);
-        let others = others.chain(filters.map(|filter| &filter.path));
-        let others = others.filter(|path| !is_compared(path));
-        let mut paths = equal.map(|equal| &equal.path).chain(others);
-        let column = |path: &Path| {
-            let (table, column) = place(ask.root, path);
-            format!("{}.{column}", table.name)
-        };
-        if let Some(path) = paths.next() {
-            return Some(sql_has(&format!("on {}", column(path))));
-        }
-        let mut conditions = ask.conditions();
-        let when = conditions.find(|when| !meets(facts, &reads, ask.root, when))?;
-        Some(match &when.filter {
-            Some(filter) if filter.test == Test::Exists => format!(
-                "the SQL of its access pattern leaves out rows without {}, which it does not",
-                column(&filter.path)
-            ),
-            Some(filter) => sql_has(&format!("on {}", column(&filter.path))),
-            None => sql_has(&format!("`{}`", when.said)),
-        })
-    };
-    let missing: Option<Vec<String>> = own.iter().map(missing).collect();
+    let missing = own
+        .iter()
+        .map(|ask| missing(facts, &reads(asked, said, root), ask));
+    let missing: Option<Vec<String>> = missing.collect();
     missing?.into_iter().next()
+}
+
+/// The ways to read a table that a read has, also with its literals meant.
+fn reads<'a, 'c>(asked: &'a [Ask<'c>], said: &'a [Ask<'c>], root: &TableName) -> Vec<&'a Ask<'c>> {
+    let reads = asked.iter().chain(said);
+    reads.filter(|ask| ask.root.name == *root).collect()
+}
+
+/// A condition of the SQL of an access pattern, `ask`, that a read does not have.
+fn missing(facts: Facts<'_>, reads: &[&Ask<'_>], ask: &Ask<'_>) -> Option<String> {
+    let equal = ask.equal.iter();
+    let equal = equal.filter(|equal| matches!(equal.value, Asked::Parameter(_)));
+    let equal = equal.filter(|equal| !reads.iter().any(|one| gives(one, equal)));
+    let is_compared = |path: &&Path| {
+        let mut paths = reads.iter().flat_map(|one| conditions(one));
+        paths.any(|known| is_one_value(known, path))
+    };
+    let filters = ask.filters.iter();
+    let filters = filters.filter(|filter| !filter.test.parameters().is_empty());
+    let others = ask.range.iter().map(|range| &range.path);
+    let others = others.chain(filters.map(|filter| &filter.path));
+    let others = others.filter(|path| !is_compared(path));
+    let mut paths = equal.map(|equal| &equal.path).chain(others);
+    let column = |path: &Path| {
+        let (table, column) = place(ask.root, path);
+        format!("{}.{column}", table.name)
+    };
+    if let Some(path) = paths.next() {
+        return Some(sql_has(&format!("on {}", column(path))));
+    }
+    let mut conditions = ask.conditions();
+    let when = conditions.find(|when| !meets(facts, reads, ask.root, when))?;
+    Some(match &when.filter {
+        Some(filter) if filter.test == Test::Exists => format!(
+            "the SQL of its access pattern leaves out rows without {}, which it does not",
+            column(&filter.path)
+        ),
+        Some(filter) => sql_has(&format!("on {}", column(&filter.path))),
+        None => sql_has(&format!("`{}`", when.said)),
+    })
+}
+
+/// The same where access pattern and read ask for the rows of several tables: one way that has them all is enough.
+fn missing_elsewhere(
+    facts: Facts<'_>,
+    own: &[Ask<'_>],
+    asked: &[Ask<'_>],
+    said: &[Ask<'_>],
+) -> Option<String> {
+    let pairs = asked
+        .iter()
+        .flat_map(|one| own.iter().map(move |own| (one.root, own)));
+    let missing = pairs.map(|(root, own)| {
+        let reads = reads(asked, said, &root.name);
+        match seen_from(own, root) {
+            Some(own) => missing(facts, &reads, &own),
+            None => {
+                let path = conditions(own).next()?;
+                let (table, column) = place(own.root, path);
+                Some(sql_has(&format!("on {}.{column}", table.name)))
+            }
+        }
+    });
+    let missing: Option<Vec<String>> = missing.collect();
+    missing?.into_iter().next()
+}
+
+/// The conditions of a read as the rows of another table lead to them: its children, or a parent. `None` where they do not.
+fn seen_from<'c>(ask: &Ask<'c>, root: &'c Table) -> Option<Ask<'c>> {
+    let child = ask
+        .children
+        .iter()
+        .find(|child| child.table.name == root.name);
+    let seen = |path: &Path| {
+        let mut path = path.clone();
+        if ask.root.name == root.name {
+            return Some(path);
+        }
+        if let Some(child) = child {
+            path.steps.splice(0..0, child.way.iter().cloned());
+            return Some(path);
+        }
+        let first = path.steps.first();
+        if first.is_some_and(|step| step.table == root.name) {
+            path.steps.remove(0);
+            return Some(path);
+        }
+        let mut keys = ask
+            .root
+            .foreign_keys
+            .iter()
+            .filter(|key| key.references == root.name);
+        let column = keys.find_map(|key| {
+            let mut pairs = key.columns.iter().zip(&key.referenced_columns);
+            pairs.find_map(|(ours, theirs)| (*ours == path.column).then_some(theirs))
+        });
+        column
+            .filter(|_| first.is_none())
+            .map(|column| Path::own(column))
+    };
+    let mut found = ask.clone();
+    found.root = root;
+    let equal = found.equal.iter_mut().map(|one| &mut one.path);
+    let range = found.range.iter_mut().map(|one| &mut one.path);
+    let filters = found.filters.iter_mut().map(|one| &mut one.path);
+    let when = found
+        .when
+        .iter_mut()
+        .filter_map(|one| Some(&mut one.filter.as_mut()?.path));
+    for path in equal.chain(range).chain(filters).chain(when) {
+        *path = seen(path)?;
+    }
+    for filter in found
+        .equal
+        .iter_mut()
+        .filter_map(|one| one.when.as_mut()?.filter.as_mut())
+    {
+        filter.path = seen(&filter.path)?;
+    }
+    Some(found)
 }
 
 /// The paths to the values that a read selects, or by which it finds, leaves out and sorts rows.
@@ -603,7 +692,7 @@ impl<'d> Priced<'d> {
     }
 }
 
-impl<'d> Priced<'d> {
+impl Priced<'_> {
     /// A column that the key of an access pattern without SQL asks for and a read does not say; `said`: the read, its literals meant.
     /// One item type of the read's table, and one way to read it, is enough.
     fn key_not_given(

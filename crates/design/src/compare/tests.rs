@@ -1508,6 +1508,28 @@ fn rows_without_a_key_of_the_index_are_not_served() {
 }
 
 #[test]
+fn rows_of_a_collection_are_read_by_the_key_of_their_parent() {
+    let items = "  ZONE: { from: zones, key: { PK: \"I#{id}\", SK: A } }
+  PARCEL: { from: parcels, key: { PK: \"I#{zone_id}\", SK: \"P#{id}\" } }";
+    let own = "items: [ZONE, PARCEL], sql: \"SELECT z.*, p.* FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :i\"";
+    let why = |read: &str| why_not(COPIED, items, own, read);
+    let of_zone = "the SQL of its access pattern has a condition on zones.id that it does not have";
+    assert_eq!(why("id FROM parcels WHERE state = :s"), of_zone);
+    assert_eq!(why("id FROM parcels WHERE id = :p"), of_zone);
+    assert_eq!(why("id FROM zones WHERE name = :n"), of_zone);
+    for read in [
+        "id FROM parcels WHERE zone_id = :z",
+        "id FROM parcels WHERE zone_id = :z AND state = :s",
+        "id FROM parcels WHERE zone_id = 5",
+        "p.id FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE z.id = :z",
+        "p.id, z.name FROM zones z JOIN parcels p ON p.zone_id = z.id WHERE z.id = :z",
+        "name FROM zones WHERE id = :z",
+    ] {
+        assert_eq!(why(read), "", "{read}");
+    }
+}
+
+#[test]
 fn a_read_gives_the_values_that_a_key_asks_for() {
     let why = |key: &str, further: &str, read: &str| {
         let item =
