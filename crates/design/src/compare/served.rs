@@ -656,7 +656,10 @@ impl<'d> Priced<'d> {
                 ask.clauses.compared.clear();
             }
         }
-        let said = as_said(&statement.sql, catalog, observed).unwrap_or_default();
+        // Literals of a statement without parameters are examples.
+        let are_meant = !query.sql.parameters().is_empty();
+        let said = are_meant.then(|| as_said(&statement.sql, catalog, observed));
+        let said = said.and_then(Result::ok).unwrap_or_default();
         let lacked = match own {
             None => self
                 .table_lacked(pattern, &asked)

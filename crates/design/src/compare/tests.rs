@@ -1280,6 +1280,20 @@ fn a_read_has_the_conditions_of_the_sql_that_serves_it() {
 }
 
 #[test]
+fn literals_without_parameters_are_examples() {
+    let item = "  PARCEL: { from: parcels, key: { PK: \"I#{id}\", SK: A } }";
+    let own =
+        "items: [PARCEL], sql: \"SELECT id, state FROM parcels WHERE id = :i AND state = 'in'\"";
+    let why = |read: &str| why_not(COPIED, item, own, &format!("id FROM parcels WHERE {read}"));
+    let state =
+        "the SQL of its access pattern has a condition on parcels.state that it does not have";
+    assert_eq!(why("id = 5 AND state = 'in'"), state);
+    for read in ["id = :p AND state = 'in'", "id = $1 AND state = 'in'"] {
+        assert_eq!(why(read), "", "{read}");
+    }
+}
+
+#[test]
 fn a_limit_cuts_no_rows_of_a_unique_key() {
     let why = |column: &str| {
         let tables = "orgs 100: id, slug unique, kind, state text";
