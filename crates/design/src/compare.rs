@@ -2,6 +2,7 @@
 //! here too, so that both are reckoned alike.
 
 mod held;
+mod lacked;
 mod made;
 mod served;
 #[cfg(test)]

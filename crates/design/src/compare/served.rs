@@ -4,17 +4,15 @@ use std::collections::BTreeSet;
 
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::has_word;
-use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, ItemType, SortCondition, TemplatePart,
-};
+use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType};
 use dynafold_mapping::template::Placeholder;
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::{
-    Lists, ReadTable, RowLimit, Select, SelectOutput, SortKey, SqlQuery, UnreadableSql,
-    parametrized, table,
+    Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
+use super::lacked::returns_fewer;
 use super::made::MadeOf;
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{
@@ -79,7 +77,7 @@ fn place<'p>(root: &'p Table, path: &'p Path) -> Place<'p> {
 }
 
 /// A path in words: its column, and the way to a parent.
-fn named(root: &Table, path: &Path) -> String {
+pub(super) fn named(root: &Table, path: &Path) -> String {
     let (table, column) = place(root, path);
     let way = path.steps.last().map(|step| step.columns.join(", "));
     let way = way.map_or_else(String::new, |columns| format!(" by {columns}"));
@@ -99,7 +97,7 @@ fn is_own(path: &Path) -> bool {
 }
 
 /// The paths by which a read finds rows and leaves them out.
-fn conditions<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
+pub(super) fn conditions<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     let equal = ask.equal.iter().map(|equal| &equal.path);
     let range = ask.range.iter().map(|range| &range.path);
     let when = ask.when.iter().filter_map(|when| when.filter.as_ref());
@@ -125,12 +123,12 @@ fn constants<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Filter> {
 }
 
 /// Whether two paths of one table end at the same value.
-fn is_one_value(one: &Path, other: &Path) -> bool {
+pub(super) fn is_one_value(one: &Path, other: &Path) -> bool {
     one.clone().shortened() == other.clone().shortened()
 }
 
 /// Whether a read gives a column values by `=` or IN where an access pattern asks for one.
-fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
+pub(super) fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
     let mut equal = ask.equal.iter();
     let filters = ask.filters.iter().chain(constants(ask));
     let mut filters = filters.filter(|filter| filter.test.gives_values());
@@ -695,90 +693,6 @@ impl<'d> Priced<'d> {
     }
 }
 
-impl Priced<'_> {
-    /// A column that the key of an access pattern without SQL asks for and a read does not say; `said`: the read, its literals meant.
-    /// One item type of the read's table, and one way to read it, is enough.
-    fn key_not_given(
-        &self,
-        pattern: &AccessPattern,
-        asked: &[Ask<'_>],
-        said: &[Ask<'_>],
-    ) -> Option<String> {
-        let lacked = |ask: &Ask<'_>| {
-            let said = said.iter().filter(|one| one.root.name == ask.root.name);
-            let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
-            let items = self.answered(pattern).filter_map(|item| {
-                let scan = self.scan(item)?;
-                (scan.from.table() == Some(&ask.root.name)).then_some((item, scan))
-            });
-            let lacked = items.map(|(item, scan)| {
-                let asked = self.asked_by_key(pattern, item, scan).into_iter();
-                let mut lacked = asked.filter(|equal| {
-                    let is_given = |ask: &&Ask<'_>| {
-                        gives(ask, equal)
-                            || equal.folds
-                                && conditions(ask).any(|path| is_one_value(path, &equal.path))
-                    };
-                    !reads.iter().any(is_given)
-                });
-                lacked.next().map(|equal| named(ask.root, &equal.path))
-            });
-            let lacked: Option<Vec<String>> = lacked.collect();
-            lacked?.into_iter().next()
-        };
-        let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
-        let column = lacked?.into_iter().next()?;
-        Some(format!(
-            "its key asks for {column}, which the read does not give"
-        ))
-    }
-
-    /// The columns of an item type that stand where the key condition of an access pattern asks for one value; those that a filter
-    /// changes count as folded. What `where` holds to one constant is known.
-    fn asked_by_key(&self, pattern: &AccessPattern, item: &ItemType, scan: &Scan) -> Vec<Equal> {
-        let partition = pattern.partition.iter().map(|(key, asked)| (key, asked));
-        let sort = pattern.sort.iter().filter_map(|(key, asked)| match asked {
-            SortCondition::Is(asked) => Some((key, asked)),
-            _ => None,
-        });
-        let table = self.table_of(&scan.from);
-        let condition = self.model.condition(item).zip(table);
-        let fixed = condition.map(|(one, table)| self.facts.conditions(one, scan, table));
-        let fixed = fixed.into_iter().flatten().filter_map(|when| when.filter);
-        let fixed: Vec<Filter> = fixed.filter(|one| one.own_value().is_some()).collect();
-        let mut found = Vec::new();
-        for (key, asked) in partition.chain(sort) {
-            let Some(node) = item.node(&key.name) else {
-                continue;
-            };
-            node.visit(&mut |node| {
-                let AttributeNode::Template(made) = node else {
-                    return;
-                };
-                let both = made.flat().into_iter().zip(asked.flat());
-                let both = both.filter_map(|both| match both {
-                    (TemplatePart::Value(made), TemplatePart::Value(asked)) => Some((made, asked)),
-                    _ => None,
-                });
-                let both = both.filter(|(made, asked)| {
-                    made.shards().is_none() && pattern.parameters.get(asked.place.column).is_some()
-                });
-                found.extend(both.filter_map(|(made, _)| {
-                    Some(Equal {
-                        path: path(made, scan)?,
-                        value: Asked::Parameter(String::new()),
-                        folds: !made.filters.is_empty() || !made.place.path.is_empty(),
-                        folds_parameter: false,
-                        when: None,
-                    })
-                }));
-            });
-        }
-        found.retain(|equal| !fixed.iter().any(|one| is_one_value(&one.path, &equal.path)));
-        found
-    }
-}
-
 /// Why an access pattern serves no read of rows of which some may be no items of it.
 const LEFT_OUT: &str =
     "the `where` of its items, or the condition of its index, may leave out rows that it asks for";
@@ -795,60 +709,6 @@ fn sql_has(condition: &str) -> String {
 
 fn without_sql(table: &TableName) -> String {
     format!("its access pattern has no SQL that reads {}", table.name)
-}
-
-/// Whether the SQL of an access pattern, `own`, computes figures, skips rows or cuts them by a LIMIT, and a read asks for others.
-fn returns_fewer(
-    facts: Facts<'_>,
-    (own, asks): (&SqlQuery, &[Ask<'_>]),
-    (read, asked): (&SqlQuery, &[Ask<'_>]),
-) -> bool {
-    let computes = |asks: &[Ask<'_>]| asks.iter().any(|ask| ask.computes);
-    if computes(asks) {
-        let outputs = |query: &SqlQuery| query.select().map(|select| select.outputs.clone());
-        return !computes(asked) || outputs(own) != outputs(read);
-    }
-    let skips = matches!(own.offset, RowLimit::Rows(rows) if rows > 0);
-    if skips && own.offset != read.offset {
-        return true;
-    }
-    // One greatest or least value has no LIMIT in its SQL.
-    let is_extreme = |query: &SqlQuery, ask: &Ask<'_>| {
-        query.limit == RowLimit::None && ask.limit == Some(1) && !ask.is_page
-    };
-    let most = |query: &SqlQuery, asks: &[Ask<'_>]| match query.limit {
-        RowLimit::Rows(rows) => Some(rows),
-        _ => asks.iter().any(|ask| is_extreme(query, ask)).then_some(1),
-    };
-    let is_one = |ask: &Ask<'_>| ask.children.is_empty() && facts.asks_for_key(ask);
-    let Some(cut) = most(own, asks).filter(|_| !asks.iter().any(is_one)) else {
-        return false;
-    };
-    let skipped = match read.offset {
-        _ if skips => Some(0),
-        RowLimit::None => Some(0),
-        RowLimit::Rows(rows) => Some(rows),
-        _ => None,
-    };
-    let needed = most(read, asked).zip(skipped);
-    if needed.is_none_or(|(most, skipped)| most.saturating_add(skipped) > cut) {
-        return true;
-    }
-    let order = |ask: &Ask<'_>| {
-        let columns = if is_extreme(read, ask) { 1 } else { usize::MAX };
-        ask.order.iter().take(columns).cloned().collect::<Vec<_>>()
-    };
-    let is_sorted = |ask: &&Ask<'_>| !ask.sorts && ask.children.is_empty();
-    let sorts_so = |one: &Ask<'_>| {
-        let mut own = asks.iter().filter(is_sorted);
-        own.any(|ask| ask.order.starts_with(&order(one)))
-    };
-    let keys = |query: &SqlQuery| {
-        let keys = query.order.iter().flatten().cloned();
-        let keys = keys.map(|key| SortKey { span: 0..0, ..key });
-        keys.collect::<Vec<_>>()
-    };
-    keys(own) != keys(read) && !asked.iter().filter(is_sorted).any(sorts_so)
 }
 
 /// What the SQL of an access pattern, `own`, lacks for a read; `said`: the read, its literals meant.
