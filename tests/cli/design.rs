@@ -799,6 +799,20 @@ async fn no_range_is_asked_of_a_column_with_texts_among_its_numbers() {
     proposal.holds(0);
 }
 
+#[tokio::test]
+async fn whole_numbers_that_may_be_negative_have_exact_sums() {
+    let source = Database::new(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT NOT NULL, days INTEGER NOT NULL);
+        WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 900)
+        INSERT INTO t SELECT i, 'k' || (i % 5), i % 9 - 4 FROM r;",
+    )
+    .await;
+    let workload = "-- total (6/s)\nSELECT sum(days) AS total FROM t WHERE k = :k;
+        -- first (6/s)\nSELECT id, days FROM t WHERE k = :k ORDER BY days, id LIMIT 20;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    proposal.holds(0);
+}
+
 /// Columns of SQLite whose values are not of their type (`epoch`, `late`, `long`, `flag`, `raw`, `amount`), or times whose items do not compare as the
 /// texts do (`spelt`, `zoned`, `millis`, `clock`); and such as do.
 const STORED: &str = "

@@ -155,11 +155,14 @@ impl Reading<'_, '_> {
     }
 }
 
-/// Whether the sum of a column's values is the same in any order of the rows: not of doubles, which SQLite's decimals are too.
+/// Whether the sum of a column's values is the same in any order of the rows: not of doubles, which SQLite's decimals are too. Whole
+/// numbers that may be negative are decimals here (`with_signed`).
 fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
     match &column.data_type {
         DataType::Integer { .. } => true,
-        DataType::Decimal { .. } => dbms != Dbms::Sqlite,
+        DataType::Decimal { .. } => {
+            dbms != Dbms::Sqlite || column.declared.to_lowercase().contains("int")
+        }
         _ => false,
     }
 }
