@@ -1,6 +1,7 @@
 //! What a mapping costs under a workload: a proposal, or a design of anybody else. The report of a design has its costs from
 //! here too, so that both are reckoned alike.
 
+mod columns;
 mod held;
 mod lacked;
 mod made;

@@ -6,7 +6,7 @@ use dynafold_mapping::model::{
 use dynafold_relational::scan::Scan;
 use dynafold_sql::{RowLimit, SortKey, SqlQuery};
 
-use super::served::{conditions, gives, is_one_value, named};
+use super::columns::{conditions, gives, is_one_value, named};
 use super::{Priced, path};
 use crate::ask::{Ask, Asked, Equal, Filter};
 use crate::facts::Facts;

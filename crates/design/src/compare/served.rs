@@ -12,11 +12,12 @@ use dynafold_sql::{
     Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
+use super::columns::{conditions, constants, gives, is_one_value, named, place};
 use super::lacked::returns_fewer;
 use super::made::MadeOf;
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{
-    Ask, Asked, ChildAsk, Equal, Filter, Test, When, as_said, ask, figure_query, is_one_row,
+    Ask, Asked, ChildAsk, Filter, Test, When, as_said, ask, figure_query, is_one_row,
     unknown_column,
 };
 use crate::counted::without_prefix;
@@ -66,24 +67,6 @@ fn in_from<'c>(select: &Select, catalog: &'c Catalog) -> impl Iterator<Item = Op
     (0..select.relations.len()).map(move |at| select.table(at, catalog))
 }
 
-/// A column, with its table.
-type Place<'p> = (&'p TableName, &'p str);
-
-/// The table and the column that a path ends at.
-fn place<'p>(root: &'p Table, path: &'p Path) -> Place<'p> {
-    let step = path.steps.last();
-    let table = step.map_or(&root.name, |step| &step.table);
-    (table, path.column.as_str())
-}
-
-/// A path in words: its column, and the way to a parent.
-pub(super) fn named(root: &Table, path: &Path) -> String {
-    let (table, column) = place(root, path);
-    let way = path.steps.last().map(|step| step.columns.join(", "));
-    let way = way.map_or_else(String::new, |columns| format!(" by {columns}"));
-    format!("{}.{column}{way}", table.name)
-}
-
 /// All rows of a table in words, or all children of a parent's row.
 fn each_row(table: &Table, child: Option<&ChildAsk<'_>>) -> String {
     let way = child.and_then(|child| child.way.first());
@@ -96,15 +79,6 @@ fn is_own(path: &Path) -> bool {
     path.clone().shortened().steps.is_empty()
 }
 
-/// The paths by which a read finds rows and leaves them out.
-pub(super) fn conditions<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
-    let equal = ask.equal.iter().map(|equal| &equal.path);
-    let range = ask.range.iter().map(|range| &range.path);
-    let when = ask.when.iter().filter_map(|when| when.filter.as_ref());
-    let filters = ask.filters.iter().chain(when).map(|filter| &filter.path);
-    equal.chain(range).chain(filters)
-}
-
 /// The columns that a read compares, and with `selects` those that it selects.
 fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
     let outputs = ask.outputs.iter().filter(|_| selects);
@@ -115,25 +89,6 @@ fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
         (table.clone(), column.to_owned())
     });
     places.chain(ask.clauses.compared.iter().cloned()).collect()
-}
-
-/// What a read asks of columns by constants.
-fn constants<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Filter> {
-    ask.conditions().filter_map(|when| when.filter.as_ref())
-}
-
-/// Whether two paths of one table end at the same value.
-pub(super) fn is_one_value(one: &Path, other: &Path) -> bool {
-    one.clone().shortened() == other.clone().shortened()
-}
-
-/// Whether a read gives a column values by `=` or IN where an access pattern asks for one.
-pub(super) fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
-    let mut equal = ask.equal.iter();
-    let filters = ask.filters.iter().chain(constants(ask));
-    let mut filters = filters.filter(|filter| filter.test.gives_values());
-    equal.any(|one| is_one_value(&one.path, &own.path) && (own.folds || !one.folds))
-        || filters.any(|filter| is_one_value(&filter.path, &own.path))
 }
 
 /// Whether all rows of a read meet a filter.
