@@ -28,6 +28,7 @@ use super::ending::{Cancel, EndReason};
 use super::failure::{Failure, Indistinguishable};
 use super::journal::Journal;
 use super::outbox::Outbox;
+use super::plan::selected;
 use super::report::RemainingStale;
 use super::row::RowKey;
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT, attempt_and_ttl};
@@ -82,6 +83,9 @@ pub(crate) struct StrayItem {
     pub(crate) item_type: usize,
     /// Whether it is unknown if the mapping, or one of the item types that are looked at, makes it.
     pub(crate) unclear: bool,
+    /// Whether it may be of a selected item type whose items are not looked at, because rows without a known key were
+    /// rejected.
+    spared: bool,
     /// Stands for its partition key, as in the items that are put.
     pub(super) partition: u64,
     pub(crate) json: String,
@@ -168,6 +172,11 @@ impl TableScan<'_> {
         }
         drop(sender);
         let is_wanted = |item_type: usize| wanted.get(item_type).copied().unwrap_or_default();
+        let selected = selected(self.model);
+        let is_spared = |item_type: usize| {
+            selected.get(item_type).copied().unwrap_or_default() && !is_wanted(item_type)
+        };
+        let spares = (0..selected.len()).any(is_spared);
         let mut spool = ItemSpool::new()?;
         let mut held = StrayItem::default();
         loop {
@@ -190,6 +199,10 @@ impl TableScan<'_> {
                 if !held.unclear && !owner.map_or(self.strangers, is_wanted) {
                     continue;
                 }
+                held.spared = spares
+                    && (self.owners.is_none()
+                        || owner.is_some_and(is_spared)
+                        || may_be(&is_spared));
                 held.item_type = owner.unwrap_or(STRANGER);
                 held.past = self.is_past(&item);
                 held.digest = self.secret.map_or(0, |secret| secret.item(&item));
@@ -362,7 +375,7 @@ pub(super) async fn prune(
     mut keys: Proof,
     pruning: Pruning<'_>,
 ) -> Result<(u64, RemainingStale), EndReason> {
-    let (model, cancel, owners) = (&delivery.model, pruning.scan.cancel, pruning.scan.owners);
+    let (model, cancel) = (&delivery.model, pruning.scan.cancel);
     // Who asks for a deletion is not asked who has written the item.
     let journal = delivery.journal.as_ref();
     let journal = journal.filter(|_| pruning.prune.is_none());
@@ -402,7 +415,7 @@ pub(super) async fn prune(
     };
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {
-            None => left.is_own(&stray, owners.is_some(), &may_hide_rows),
+            None => left.is_own(&stray, &may_hide_rows),
             Some(prune) => left.asked_for(prune, &stray, &may_hide_rows),
         };
         if deletes {
@@ -419,17 +432,11 @@ pub(super) async fn prune(
 impl RemainingStale {
     /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself, and whose row is
     /// gone.
-    /// `told_apart`: whether item types can be; `may_hide_rows`: whether a row of one may be there though it was not read.
-    fn is_own(
-        &mut self,
-        stray: &StrayItem,
-        told_apart: bool,
-        may_hide_rows: &dyn Fn(usize) -> bool,
-    ) -> bool {
+    /// `may_hide_rows`: whether a row of an item type may be there though it was not read.
+    fn is_own(&mut self, stray: &StrayItem, may_hide_rows: &dyn Fn(usize) -> bool) -> bool {
         if stray.sent {
             let deletes = self.asked_for(&Prune::default(), stray, may_hide_rows);
-            let is_strange = told_apart && stray.item_type == STRANGER;
-            self.strangers += u64::from(deletes && is_strange);
+            self.strangers += u64::from(deletes && stray.item_type == STRANGER);
             return deletes;
         }
         match stray.item_type {
@@ -452,6 +459,7 @@ impl RemainingStale {
             _ if stray.unclear && !stray.sent => &mut self.unclear,
             StaleCause::Rejected => &mut self.rejected,
             StaleCause::Expired => &mut self.expired,
+            StaleCause::Gone if stray.spared => &mut self.unclear,
             _ if prune.filtered => return true,
             StaleCause::Filtered => &mut self.filtered,
             StaleCause::Gone if may_hide_rows(stray.item_type) => &mut self.not_returned,

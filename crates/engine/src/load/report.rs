@@ -259,7 +259,7 @@ pub struct RemainingStale {
     /// Of a load that went on: items that it has not sent.
     #[serde(skip)]
     pub(super) others: u64,
-    /// Of a load that went on: deleted items that it has sent, of no item type of the mapping.
+    /// Of a load that went on: deleted items that it has sent, and whose item type nothing tells.
     #[serde(skip)]
     pub(super) strangers: u64,
     /// Items whose deletion was asked for.

@@ -58,10 +58,10 @@ fn left_behind(items: u64) -> String {
     )
 }
 
-/// What is said of items that a load has sent in an earlier attempt, and that are not of its mapping now.
-fn forgotten_types(items: u64) -> String {
+/// What is said of deleted items that a load has sent in an earlier attempt, and whose item type nothing tells.
+fn untyped_deletions(items: u64) -> String {
     format!(
-        "deleted {} equal to what an earlier attempt of this load wrote, of an item type that the mapping no longer has",
+        "deleted {} equal to what an earlier attempt of this load wrote, of an unknown item type: the counts by item type leave them out",
         counted(items, "item")
     )
 }
@@ -380,7 +380,7 @@ impl Run {
                     self.warnings.push(left_behind(left.others));
                 }
                 if left.strangers > 0 {
-                    self.warnings.push(forgotten_types(left.strangers));
+                    self.warnings.push(untyped_deletions(left.strangers));
                 }
                 self.left = left;
                 overwritten
