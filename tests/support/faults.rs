@@ -324,7 +324,7 @@ impl Target for FakeTarget {
     async fn ask(&self, _: &Table, _: &Request, _: Option<Position>) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
-    async fn delete_table(&self, _: &str) -> Result<bool, TargetError> {
+    async fn delete_table(&self, _: &str, _: Option<&str>) -> Result<bool, TargetError> {
         unreachable!("no load asks for it")
     }
 }

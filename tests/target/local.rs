@@ -146,7 +146,7 @@ async fn a_table_is_created_and_deleted_whole_or_not_at_all() {
     };
     let target = open(&file).await.unwrap();
     target.create(&table).await.unwrap();
-    target.delete_table(&table.name).await.unwrap();
+    target.delete_table(&table.name, None).await.unwrap();
     assert_eq!(tables(&file), Vec::<String>::new());
     assert_eq!(target.describe(&table.name).await.unwrap(), None);
     // What ends the creation behind its first steps, as a kill would.
@@ -163,7 +163,7 @@ async fn a_table_is_created_and_deleted_whole_or_not_at_all() {
     // And what ends the deletion: a view is not deleted as a table is.
     let kept = "DROP TABLE \"orders\"; CREATE VIEW \"orders\" AS SELECT 1";
     other.execute_batch(kept).unwrap();
-    target.delete_table(&table.name).await.unwrap_err();
+    target.delete_table(&table.name, None).await.unwrap_err();
     assert_eq!(tables(&file), ["orders", "orders", "orders::gsi::GSI1"]);
 }
 
@@ -175,7 +175,7 @@ async fn of_two_that_create_one_table_both_go_on_and_one_has_made_it() {
     let table = table(true);
     // Both have opened the file, and wait for its lock: without it they would find the table missing at one time by chance.
     one.create(&table).await.unwrap();
-    one.delete_table(&table.name).await.unwrap();
+    one.delete_table(&table.name, None).await.unwrap();
     two.describe(&table.name).await.unwrap();
     let other = rusqlite::Connection::open(&file).unwrap();
     other.execute_batch("begin immediate").unwrap();

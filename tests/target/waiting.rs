@@ -73,12 +73,47 @@ async fn a_table_is_waited_for_until_its_indexes_are_active() {
     );
 }
 
+/// What is told of a table with this id.
+fn told(member: &str, id: &str, status: &str) -> Step {
+    let body = json!({member: {"TableName": "app", "TableId": id, "TableStatus": status}});
+    Step::Answer(200, body.to_string())
+}
+
+#[tokio::test]
+async fn a_table_whose_deletion_was_not_agreed_to_is_not_deleted() {
+    let gone = || Step::Error(400, "ResourceNotFoundException", "gone");
+    let (same, other) = (
+        told("Table", "old", "ACTIVE"),
+        told("Table", "new", "ACTIVE"),
+    );
+    let deleted = |id: &str| told("TableDescription", id, "DELETING");
+    let again = "was created again since its deletion was agreed to";
+    for (steps, expected) in [
+        (vec![same.clone(), deleted("old"), gone()], Ok(true)),
+        (vec![gone()], Ok(false)),
+        (vec![other], Err((again, "nothing was deleted"))),
+        // It is created again between the look and the deletion.
+        (
+            vec![same, deleted("new")],
+            Err(("this run has deleted the new one", "nothing was loaded")),
+        ),
+    ] {
+        let (endpoint, looks) = (Endpoint::start(steps.clone()).await, steps.len());
+        let target = at(&endpoint.url).await;
+        match (target.delete_table("app", Some("old")).await, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+            (Err(error), Err((message, help))) => {
+                assert!(error.message.contains(message), "{error}");
+                assert!(error.help.unwrap().contains(help));
+            }
+            (found, expected) => panic!("{found:?} is not {expected:?}"),
+        }
+        assert_eq!(endpoint.requests().len(), looks);
+    }
+}
+
 #[tokio::test]
 async fn a_table_that_somebody_creates_behind_its_deletion_is_not_waited_for() {
-    let told = |member: &str, id: &str, status: &str| {
-        let body = json!({member: {"TableName": "app", "TableId": id, "TableStatus": status}});
-        Step::Answer(200, body.to_string())
-    };
     let busy = || Step::Error(400, "ResourceInUseException", "not now");
     for steps in [
         vec![
@@ -101,7 +136,7 @@ async fn a_table_that_somebody_creates_behind_its_deletion_is_not_waited_for() {
     ] {
         let (endpoint, looks) = (Endpoint::start(steps.clone()).await, steps.len());
         let target = at(&endpoint.url).await;
-        let error = target.delete_table("app").await.unwrap_err();
+        let error = target.delete_table("app", None).await.unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::TableInUse);
         assert!(
             error.message.contains("somebody created it again"),

@@ -281,6 +281,7 @@ pub trait Target: Send + Sync {
     async fn ask(&self, table: &Table, request: &Request, from: Option<Position>) -> Result<Page>;
 
     /// Deletes a table and waits until it no longer exists. A table that does not exist is no error. Gives whether an
-    /// answer says that this call has deleted it.
-    async fn delete_table(&self, name: &str) -> Result<bool>;
+    /// answer says that this call has deleted it. `id`: that of [`TableDescription::id`]; a table of this name with another one is
+    /// refused.
+    async fn delete_table(&self, name: &str, id: Option<&str>) -> Result<bool>;
 }

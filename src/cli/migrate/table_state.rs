@@ -29,6 +29,8 @@ pub(super) struct TableState {
     create: bool,
     /// Whether the user has agreed that the table is deleted.
     replace: bool,
+    /// That table, where it is known.
+    agreed_id: Option<String>,
     /// Whether the table may hold items.
     may_hold_items: bool,
     /// The table of the attempts that are gone on with, where it is known.
@@ -58,6 +60,7 @@ impl TableState {
             model: model.clone(),
             create: !job.arguments.no_create && !job.arguments.plan,
             replace: false,
+            agreed_id: None,
             may_hold_items: job.arguments.may_hold_items() || state::goes_on(opened),
             earlier_table_id: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
             found: None,
@@ -72,6 +75,7 @@ impl TableState {
             Some(found) if job.arguments.replace && again.is_none() => {
                 table_state.agree(job.arguments.yes, found.item_count)?;
                 table_state.replace = true;
+                table_state.agreed_id = found.id;
             }
             None if job.arguments.plan => {
                 let message = format!("there is no table {} at {}", table.name, target.place());
@@ -119,7 +123,8 @@ impl TableState {
     ) -> Result<load::ReadyTable, Failure> {
         let (target, table) = (self.target.as_ref(), &self.model.table);
         let begun = Instant::now();
-        if self.replace && target.delete_table(&table.name).await? {
+        let agreed = self.agreed_id.as_deref();
+        if self.replace && target.delete_table(&table.name, agreed).await? {
             output.note(&format!("deleted the table `{}`", table.name));
         }
         if self.earlier_table_id.is_some() && target.describe(&table.name).await?.is_none() {

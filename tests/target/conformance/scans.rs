@@ -143,9 +143,9 @@ pub(super) async fn a_table_can_be_deleted(target: Arc<dyn Target>, multi_attrib
     let table = table(multi_attribute);
     target.create(&table).await.unwrap();
     write_all(&*target, &table, &[full(1)]).await;
-    assert!(target.delete_table(&table.name).await.unwrap());
+    assert!(target.delete_table(&table.name, None).await.unwrap());
     assert_eq!(target.describe(&table.name).await.unwrap(), None);
-    assert!(!target.delete_table(&table.name).await.unwrap());
+    assert!(!target.delete_table(&table.name, None).await.unwrap());
     target.create(&table).await.unwrap();
     assert_eq!(keys(&*target, &table).await, []);
 }

@@ -153,15 +153,25 @@ impl Dynamodb {
 // Deleting a table, and waiting until it is gone. Safe to repeat.
 
 impl Dynamodb {
-    pub(super) async fn remove_table(&self, name: &str) -> Result<bool> {
+    /// `id`: that of the table which may be deleted, where it is known.
+    pub(super) async fn remove_table(&self, name: &str, id: Option<&str>) -> Result<bool> {
         let begun = Instant::now();
-        let (mut pause, mut asked, mut id) = (LOOK.0, false, None::<String>);
-        let mut is_going = false;
-        let created_again = |operation, message| {
-            self.in_use(operation, name, message).with_help(
-                "nothing was loaded: make sure that no other run uses this name, then start again",
-            )
+        let (mut pause, mut asked, mut is_going) = (LOOK.0, false, false);
+        let mut id = id.map(str::to_owned);
+        let created_again = |operation, message, undone| {
+            self.in_use(operation, name, message).with_help(format!(
+                "nothing was {undone}: make sure that no other run uses this name, then start again",
+            ))
         };
+        if id.is_some() {
+            let Some(found) = self.describe_raw(name).await? else {
+                return Ok(false);
+            };
+            if is_other(id.as_ref(), found.id().as_ref()) {
+                let message = "the table was created again since its deletion was agreed to";
+                return Err(created_again("DescribeTable", message, "deleted"));
+            }
+        }
         loop {
             // A second request could delete a table that another run has created meanwhile.
             if !asked && !is_going {
@@ -170,11 +180,12 @@ impl Dynamodb {
                 match self.control::<Value>(&action, &request).await {
                     Ok(answer) => {
                         asked = true;
-                        let deleted = answer.pointer("/TableDescription/TableId");
-                        let deleted = deleted.and_then(Value::as_str).map(str::to_owned);
-                        if id.is_some() && deleted.is_some() && id != deleted {
+                        let deleted = answer.get("TableDescription");
+                        let deleted = deleted.and_then(|it| ServiceTable::deserialize(it).ok());
+                        let deleted = deleted.and_then(|deleted| deleted.id());
+                        if is_other(id.as_ref(), deleted.as_ref()) {
                             let message = "the table was deleted, somebody created it again, and this run has deleted the new one";
-                            return Err(created_again("DeleteTable", message));
+                            return Err(created_again("DeleteTable", message, "loaded"));
                         }
                         id = deleted.or(id);
                     }
@@ -189,11 +200,12 @@ impl Dynamodb {
             let Some(found) = self.describe_raw(name).await? else {
                 return Ok(asked);
             };
-            if id.is_some() && found.table_id.is_some() && id != found.table_id {
+            let found_id = found.id();
+            if is_other(id.as_ref(), found_id.as_ref()) {
                 let message = "the table was deleted, and somebody created it again";
-                return Err(created_again("DescribeTable", message));
+                return Err(created_again("DescribeTable", message, "loaded"));
             }
-            id = id.or(found.table_id);
+            id = id.or(found_id);
             is_going |= found.table_status == "DELETING";
             if begun.elapsed() >= PATIENCE {
                 let status = found.table_status;
@@ -206,6 +218,11 @@ impl Dynamodb {
             pause = (pause * 2).min(LOOK.1);
         }
     }
+}
+
+/// Whether two ids are known, and of two tables.
+fn is_other(id: Option<&String>, found: Option<&String>) -> bool {
+    id.zip(found).is_some_and(|(id, found)| id != found)
 }
 
 // Settings that no item depends on: made with the table, read back, and told where they differ.

@@ -34,7 +34,7 @@ struct DescribeTableResponse {
 pub(super) struct ServiceTable {
     table_name: Option<String>,
     pub(super) table_arn: String,
-    pub(super) table_id: Option<String>,
+    table_id: Option<String>,
     /// As the service spells it.
     pub(super) table_status: String,
     creation_date_time: Option<Number>,
@@ -146,8 +146,6 @@ impl Dynamodb {
             .map_err(|error| self.action("DescribeTable", name).garbled(error))?;
         let ttl = self.describe_ttl(name).await?;
         table.ttl = ttl.clone().flatten();
-        // The table's own id, or else when it was made.
-        let made = found.creation_date_time.map(|time| time.to_string());
         let indexes = found.global_secondary_indexes.iter();
         let unready = indexes.filter_map(|index| {
             Some(UnreadyIndex {
@@ -162,9 +160,9 @@ impl Dynamodb {
         });
         Ok(Some(TableDescription {
             unready_indexes: unready.collect(),
+            id: found.id(),
             status: found.table_status,
             ttl_known: ttl.is_some(),
-            id: found.table_id.or(made),
             item_count: found.item_count,
             table,
         }))
@@ -216,6 +214,12 @@ impl Dynamodb {
 }
 
 impl ServiceTable {
+    /// The table's own id, or else when it was made.
+    pub(super) fn id(&self) -> Option<String> {
+        let made = || self.creation_date_time.as_ref().map(Number::to_string);
+        self.table_id.clone().or_else(made)
+    }
+
     /// Whether the table and all its indexes can be used.
     pub(super) fn is_active(&self) -> bool {
         let mut indexes = self.global_secondary_indexes.iter();

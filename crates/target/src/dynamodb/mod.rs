@@ -166,7 +166,7 @@ impl Target for Dynamodb {
         self.ask_page(table, request, from).await
     }
 
-    async fn delete_table(&self, name: &str) -> Result<bool> {
-        self.remove_table(name).await
+    async fn delete_table(&self, name: &str, id: Option<&str>) -> Result<bool> {
+        self.remove_table(name, id).await
     }
 }

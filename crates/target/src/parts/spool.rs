@@ -324,7 +324,7 @@ impl Target for Spool {
         Err(unsupported("query"))
     }
 
-    async fn delete_table(&self, _name: &str) -> Result<bool> {
+    async fn delete_table(&self, _name: &str, _id: Option<&str>) -> Result<bool> {
         Err(unsupported("delete"))
     }
 }
