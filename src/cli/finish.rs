@@ -215,8 +215,11 @@ fn unplanned(error: &PlanError) -> Failure {
 fn unfinished(error: FinishError) -> Failure {
     let help = match error {
         FinishError::Failed(failure) => return failure.into(),
-        FinishError::OtherPlan { .. } | FinishError::UnknownChunk(_) | FinishError::Version(_) => {
+        FinishError::OtherPlan { .. } | FinishError::UnknownChunk(_) => {
             "give it results of this plan alone"
+        }
+        FinishError::Version(_) => {
+            "finish with the version of dynafold that loaded the chunks, or load them again with this one"
         }
         FinishError::OtherLine { .. } => {
             "rows may be missing, and items in the table that the plan does not make: make a new plan for a new table or an empty prefix, and give its lines to workers unchanged"

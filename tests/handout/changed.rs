@@ -70,4 +70,5 @@ async fn a_result_of_an_older_version_is_refused() {
     let older: Vec<String> = older.collect();
     let refused = handed.finish(&older.concat(), &[]).exits(1);
     says(&refused, "a result is of version 1");
+    says(&refused, "load them again with this one");
 }
