@@ -247,7 +247,12 @@ async fn a_file_that_is_replaced_or_removed_is_an_error_and_a_copy_in_its_place_
     }
     assert_eq!(std::fs::read(&file).unwrap(), before);
     std::fs::remove_file(&file).unwrap();
-    assert!(target.finish().await.is_err());
+    for error in [
+        target.finish().await.unwrap_err(),
+        target.describe(&table.name).await.unwrap_err(),
+    ] {
+        assert!(error.message.ends_with("during the run"), "{error}");
+    }
     assert!(!file.exists());
 }
 

@@ -235,7 +235,8 @@ impl Opener {
     /// The engine, if there is anything in it: in memory, or on a file that exists.
     fn existing(&self) -> Result<Option<Database>> {
         match &self.file {
-            Some(file) if !file.exists() => Ok(None),
+            // One that is open already was removed.
+            Some(file) if self.open.lock().is_none() && !file.exists() => Ok(None),
             _ => self.open_or_create().map(Some),
         }
     }
