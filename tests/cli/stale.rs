@@ -473,7 +473,7 @@ async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_s
     assert!(
         report["warnings"]
             .to_string()
-            .contains("1 item that no row makes stays")
+            .contains("1 item that no row of this run makes stays")
     );
     assert!(case.keys().await.contains("K#abc -"));
 }
@@ -494,8 +494,10 @@ async fn an_item_whose_key_two_item_types_can_make_is_not_gone_where_one_is_sele
     let report = case.run("verify", &["--items", "X"]).exits(0).json();
     hold_compared(&report);
     assert_eq!(report["total"]["equal"], 2);
-    // And a row of X may have made `K#Nx`.
+    // And a row of X may have made `K#Nx`. That one of Y makes it, which is not read, is not denied.
     assert_eq!(report["unclear"], 1);
+    let because = report["claims"][0]["because"].as_str().unwrap();
+    assert!(because.contains("the item types of this run"), "{because}");
     let report = case.run("verify", &["--items", "Y"]).exits(0).json();
     let counts = (&report["unexpected"], &report["unclear"]);
     assert_eq!(counts, (&json!(0), &json!(1)), "{report:#}");

@@ -226,7 +226,7 @@ async fn of_many_rejects_the_first_are_told_and_all_are_in_the_file() {
 
     let ran = ends("verify", &[]);
     assert_eq!(ran.stdout.matches("[key-null]").count(), 20, "{ran:?}");
-    ran.prints("\n  and 25 more rows make no item\n");
+    ran.prints("\n  and 25 more were rejected\n");
 }
 
 #[tokio::test]

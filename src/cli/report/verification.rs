@@ -51,7 +51,9 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     }
     if report.unclear > 0 {
         let items = counted(report.unclear, "item");
-        out.push(format!("{items} that no row makes: {UNCLEAR_WHY}"));
+        out.push(format!(
+            "{items} that no row of this run makes: {UNCLEAR_WHY}"
+        ));
     }
     out.extend(expiry(report));
     out.extend(report.findings.iter().map(finding));
@@ -64,8 +66,8 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     let rejected = report.total.rejected + report.total.refused;
     let more = rejected.saturating_sub(whole(report.rejects.len()));
     if more > 0 {
-        let rows = counted_as(more, "more row makes", "more rows make");
-        out.push(format!("  and {rows} no item"));
+        let were = counted_as(more, "more was", "more were");
+        out.push(format!("  and {were} rejected"));
     }
     out.push(ending(report));
     out.join("\n")
@@ -141,7 +143,7 @@ fn expiry(report: &VerifyReport) -> Vec<String> {
     }
     if report.expired_meanwhile > 0 {
         out.push(format!(
-            "equal when they were compared, and gone at the end because they had expired: {}; the table's TTL deletes them",
+            "equal when they were compared, or repaired, and gone at the end because they had expired: {}; the table's TTL deletes them",
             counted(report.expired_meanwhile, "item")
         ));
     }
@@ -247,14 +249,31 @@ mod tests {
     }
 
     #[test]
+    fn items_that_are_refused_and_items_of_other_rows_are_not_said_to_be_made_by_no_row() {
+        let total = ComparedBooks {
+            rejected: 1,
+            refused: 2,
+            ..ComparedBooks::default()
+        };
+        let report = VerifyReport {
+            unclear: 1,
+            total,
+            ..report(VerifyOutcome::Different, "")
+        };
+        let text = verification(&report);
+        assert!(text.contains("\n  and 3 more were rejected\n"), "{text}");
+        let unclear = "\n1 item that no row of this run makes: it is unknown";
+        assert!(text.contains(unclear), "{text}");
+    }
+
+    #[test]
     fn items_that_expired_after_they_were_compared_have_a_line() {
         let report = VerifyReport {
             expired_meanwhile: 2,
             ..report(VerifyOutcome::Equal, "")
         };
         let text = verification(&report);
-        let line =
-            "gone at the end because they had expired: 2 items; the table's TTL deletes them";
+        let line = "equal when they were compared, or repaired, and gone at the end because they had expired: 2 items; the table's TTL deletes them";
         assert!(text.contains(line), "{text}");
     }
 }

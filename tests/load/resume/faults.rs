@@ -288,6 +288,7 @@ fn hold_gone(ended: Ran, items: u64) {
     assert_eq!(told["outcome"]["code"], "items-gone");
     assert_eq!(told["claims"][0]["verdict"], "not_proved", "{told:#}");
     ended.says(&format!("{items} item"));
+    ended.says("equal or repaired");
     ended.says("deleted before the run ended");
     ended.says("it names them as missing");
 }

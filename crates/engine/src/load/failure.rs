@@ -80,7 +80,11 @@ pub enum Failure {
     /// When items that a comparison found equal, or wrote, were no longer there at its end.
     #[error(
         "{} deleted before the run ended: somebody else changes the table",
-        counted_as(*items, "item that was equal was", "items that were equal were")
+        counted_as(
+            *items,
+            "item that was equal or repaired was",
+            "items that were equal or repaired were"
+        )
     )]
     ItemsGone {
         /// Items that are gone.

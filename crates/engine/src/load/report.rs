@@ -254,7 +254,7 @@ pub struct RemainingStale {
     pub rejected: u64,
     /// Their rows have expired, and are not loaded.
     pub expired: u64,
-    /// Whether they are the mapping's cannot be told.
+    /// Whether they are of the run's item types cannot be told.
     pub unclear: u64,
     /// Of a load that went on: items that it has not sent.
     #[serde(skip)]
@@ -267,8 +267,8 @@ pub struct RemainingStale {
     pub(super) deletions: u64,
 }
 
-/// Why it cannot be told whether an item is the mapping's.
-pub const UNCLEAR_WHY: &str = "it is unknown whether the mapping makes such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
+/// Why it cannot be told whether an item is of the item types of a run.
+pub const UNCLEAR_WHY: &str = "it is unknown whether the item types of this run make such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
 
 impl RemainingStale {
     /// What there is to say of them.
@@ -291,8 +291,8 @@ impl RemainingStale {
             format!("{items} in the table: {why}")
         });
         let (one, many) = (
-            "item that no row makes stays",
-            "items that no row makes stay",
+            "item that no row of this run makes stays",
+            "items that no row of this run makes stay",
         );
         let unclear = (self.unclear > 0).then(|| {
             let items = counted_as(self.unclear, one, many);

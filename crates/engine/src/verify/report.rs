@@ -207,13 +207,13 @@ pub struct VerifyReport {
     /// Items in the table that are of no item type of the mapping. `None` where they cannot be
     /// told or were not looked for.
     pub elsewhere: Option<u64>,
-    /// Items in the table that no row makes and of which it cannot be told whether they are the mapping's.
+    /// Items in the table that no row of the run makes and of which it cannot be told whether they are of its item types.
     pub unclear: u64,
     /// Items in the table whose rows are left out because they have expired: DynamoDB deletes them
     /// when it comes to it, for their TTL is over. They are neither expected nor unexpected.
     pub lingering: u64,
     /// Items whose TTL was over, or ended during the run, and that were gone when the keys of the table were read, though not when they were
-    /// compared.
+    /// compared or repaired.
     #[serde(skip_serializing_if = "is_zero")]
     pub expired_meanwhile: u64,
     /// The first findings.

@@ -60,7 +60,7 @@ pub(super) fn unlike(
         (
             Code::UnprovenJoin,
             format!("{kinds}: the database converts them to compare them"),
-            "a text that is not a number may be equal to 0, `07` to 7, and numbers from 2^53 on to each other; match columns of one type",
+            "a text that is not a number may be equal to 0, `07` to 7, and numbers of more than 15 digits to each other; match columns of one type",
         )
     };
     Some(Diagnostic::new(code, written.span.clone(), message).with_help(help))
@@ -86,7 +86,7 @@ fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
 /// Whether it depends on the plan which values are equal. MySQL and MariaDB compare an exact number with a float as doubles.
 /// But to find it by an index, they make the other value an exact number: of all numbers with one double they find only one.
 /// Integers of 32 bits and decimals of 15 digits each have a double of their own. It is so of texts too, but such matches
-/// are common, and only numbers from 2^53 on are concerned: for them there is the warning that the database converts.
+/// are common, and only numbers of more than 15 digits are concerned: for them there is the warning that the database converts.
 fn depends_on_plan(one: &DataType, other: &DataType, dbms: Dbms) -> bool {
     let is_wider = |of: &DataType| match of {
         DataType::Integer { bits, .. } => *bits > 32,
