@@ -114,9 +114,11 @@ pub(super) fn returns_fewer(
     let is_extreme = |query: &SqlQuery, ask: &Ask<'_>| {
         query.limit == RowLimit::None && ask.limit == Some(1) && !ask.is_page
     };
+    let has_extreme =
+        |query: &SqlQuery, asks: &[Ask<'_>]| asks.iter().any(|ask| is_extreme(query, ask));
     let most = |query: &SqlQuery, asks: &[Ask<'_>]| match query.limit {
         RowLimit::Rows(rows) => Some(rows),
-        _ => asks.iter().any(|ask| is_extreme(query, ask)).then_some(1),
+        _ => has_extreme(query, asks).then_some(1),
     };
     let is_one = |ask: &Ask<'_>| ask.children.is_empty() && facts.asks_for_key(ask);
     let Some(cut) = most(own, asks).filter(|_| !asks.iter().any(is_one)) else {
@@ -141,10 +143,14 @@ pub(super) fn returns_fewer(
         let mut own = asks.iter().filter(is_sorted);
         own.any(|ask| ask.order.starts_with(&order(one)))
     };
-    let keys = |query: &SqlQuery| {
-        let keys = query.order.iter().flatten().cloned();
-        let keys = keys.map(|key| SortKey { span: 0..0, ..key });
-        keys.collect::<Vec<_>>()
-    };
-    keys(own) != keys(read) && !asked.iter().filter(is_sorted).any(sorts_so)
+    // A greatest or least value is sorted for without ORDER BY.
+    let is_same_order =
+        keys(own) == keys(read) && !has_extreme(own, asks) && !has_extreme(read, asked);
+    !is_same_order && !asked.iter().filter(is_sorted).any(sorts_so)
+}
+
+/// What a query sorts by, wherever that stands in its text.
+fn keys(query: &SqlQuery) -> Vec<SortKey> {
+    let keys = query.order.iter().flatten().cloned();
+    keys.map(|key| SortKey { span: 0..0, ..key }).collect()
 }

@@ -1458,6 +1458,40 @@ fn sql_that_cuts_or_computes_serves_no_read_of_more_rows() {
     }
 }
 
+/// Compares why an access pattern with the first SQL does not serve the second; nothing if it does.
+fn assert_of_bids(cases: &[(String, String, &str)]) {
+    let tables = "bids 100: id, lot distinct=10, price, state text distinct=4";
+    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id}\" } }";
+    for (own, read, reason) in cases {
+        let pattern = format!("items: [BID], sql: \"SELECT {own}\"");
+        let found = why_not(tables, item, &pattern, read);
+        assert_eq!(found, *reason, "{own}: {read}");
+    }
+}
+
+const FEWER: &str = "the SQL of its access pattern returns fewer rows";
+
+/// What a read selects of the bids of a lot, and what it says behind its WHERE.
+fn bids(selected: &str, clauses: &str) -> String {
+    format!("{selected} FROM bids WHERE lot = :i {clauses}")
+}
+
+#[test]
+fn a_greatest_value_is_not_the_least_one() {
+    let greatest = bids("max(price)", "");
+    assert_of_bids(&[
+        (greatest.clone(), bids("min(price)", ""), FEWER),
+        (bids("min(price)", ""), greatest.clone(), FEWER),
+        (bids("id", "LIMIT 1"), greatest.clone(), FEWER),
+        (greatest.clone(), greatest.replace(":i", ":lot"), ""),
+        (
+            greatest,
+            bids("id, price", "ORDER BY price DESC LIMIT 1"),
+            "",
+        ),
+    ]);
+}
+
 #[test]
 fn rows_that_are_no_items_are_not_served() {
     let why = |further: &str, read: &str| {
