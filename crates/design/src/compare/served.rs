@@ -137,10 +137,7 @@ fn other_conditions(
     }
     let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !facts.asks_for_key(ask);
     let selects = !own.iter().any(is_cut);
-    let known = own.iter().flat_map(|ask| columns(ask, selects));
-    // `max(column)` asks for a value, as the order does.
-    let sorted = own.iter().flat_map(|ask| &ask.clauses.sorted).cloned();
-    let known: BTreeSet<_> = known.chain(sorted).collect();
+    let known: BTreeSet<_> = own.iter().flat_map(|ask| columns(ask, selects)).collect();
     let given: BTreeSet<_> = asked.iter().flat_map(|ask| columns(ask, false)).collect();
     let mut compared = given.iter().filter(|(table, _)| table == root);
     if let Some((table, column)) = compared.find(|column| !known.contains(*column)) {

@@ -1493,6 +1493,19 @@ fn a_greatest_value_is_not_the_least_one() {
 }
 
 #[test]
+fn rows_behind_a_limit_are_compared_before_it() {
+    let sorted = |clauses: &str| bids("id, price", &format!("{clauses} ORDER BY price DESC"));
+    let five = sorted("") + " LIMIT 5";
+    let below = sorted("AND price < :p") + " LIMIT 5";
+    let price = "the SQL of its access pattern does not compare bids.price";
+    assert_of_bids(&[
+        // The greatest of all are not the greatest below another.
+        (five, below.clone(), price),
+        (sorted(""), below, ""),
+    ]);
+}
+
+#[test]
 fn rows_that_are_no_items_are_not_served() {
     let why = |further: &str, read: &str| {
         let item =
