@@ -105,11 +105,18 @@ pub(crate) struct Clauses {
     pub(crate) sorted: BTreeSet<(TableName, String)>,
     /// Whether it skips rows.
     pub(crate) skips: bool,
+    /// Whether it has DISTINCT.
+    pub(crate) distinct: bool,
 }
 
 impl<'c> Ask<'c> {
     pub(crate) fn note(&mut self, note: impl Into<Note>) {
         self.notes.push(note.into());
+    }
+
+    /// Whether a row of its answer stands for several: by figures, by groups or by DISTINCT.
+    pub(crate) fn merges(&self) -> bool {
+        self.computes || self.clauses.distinct
     }
 
     /// What an index has to hold of the outputs.
@@ -1349,6 +1356,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             compared: compared.filter_map(place).collect(),
             sorted: sorted.chain(extreme).filter_map(place).collect(),
             skips: self.query.offset != RowLimit::None,
+            distinct: self.select.distinct,
         }
     }
 

@@ -4,7 +4,7 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, SortCondition, TemplatePart,
 };
 use dynafold_relational::scan::Scan;
-use dynafold_sql::{RowLimit, SortKey, SqlQuery};
+use dynafold_sql::{InResult, OperandValue, RowLimit, Select, SelectOutput, SortKey, SqlQuery};
 
 use super::columns::{conditions, gives, is_one_value, named};
 use super::{Priced, path};
@@ -95,16 +95,14 @@ impl Priced<'_> {
     }
 }
 
-/// Whether the SQL of an access pattern, `own`, computes figures, skips rows or cuts them by a LIMIT, and a read asks for others.
+/// Whether the SQL of an access pattern, `own`, merges rows, skips them or cuts them by a LIMIT, and a read asks for others.
 pub(super) fn returns_fewer(
     facts: Facts<'_>,
     (own, asks): (&SqlQuery, &[Ask<'_>]),
     (read, asked): (&SqlQuery, &[Ask<'_>]),
 ) -> bool {
-    let computes = |asks: &[Ask<'_>]| asks.iter().any(|ask| ask.computes);
-    if computes(asks) {
-        let outputs = |query: &SqlQuery| query.select().map(|select| select.outputs.clone());
-        return !computes(asked) || outputs(own) != outputs(read);
+    if asks.iter().any(Ask::merges) {
+        return merges_otherwise(own, read);
     }
     let skips = matches!(own.offset, RowLimit::Rows(rows) if rows > 0);
     if skips && own.offset != read.offset {
@@ -124,6 +122,10 @@ pub(super) fn returns_fewer(
     let Some(cut) = most(own, asks).filter(|_| !asks.iter().any(is_one)) else {
         return false;
     };
+    // The LIMIT of a read that merges rows counts the merged ones.
+    if asked.iter().any(Ask::merges) {
+        return true;
+    }
     let skipped = match read.offset {
         _ if skips => Some(0),
         RowLimit::None => Some(0),
@@ -153,4 +155,48 @@ pub(super) fn returns_fewer(
 fn keys(query: &SqlQuery) -> Vec<SortKey> {
     let keys = query.order.iter().flatten().cloned();
     keys.map(|key| SortKey { span: 0..0, ..key }).collect()
+}
+
+/// Whether SQL that merges rows, `own`, is not known to give all merged rows that a read asks for, with what it asks of them.
+fn merges_otherwise(own: &SqlQuery, read: &SqlQuery) -> bool {
+    let Some((ours, asked)) = own.select().zip(read.select()) else {
+        return true;
+    };
+    let is_cut = own.limit != RowLimit::None || own.offset != RowLimit::None;
+    // Its ORDER BY decides which rows there are.
+    let picks = is_cut || ours.distinct_on.is_some();
+    let merged = |select: &Select| {
+        // ORDER BY may sort by the names of what is selected.
+        let outputs = select.outputs.iter().map(|output| match output {
+            SelectOutput::One { value, .. } if !picks => SelectOutput::One {
+                name: None,
+                value: value.clone(),
+            },
+            output => output.clone(),
+        });
+        (
+            outputs.collect::<Vec<_>>(),
+            select.grouped_by.clone(),
+            select.distinct,
+            select.distinct_on.clone(),
+        )
+    };
+    let tables = |query: &SqlQuery| {
+        let names = query.tables.iter().map(|table| table.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    // What is computed of columns is known only by the columns that it takes.
+    let is_computed = |output: &SelectOutput| {
+        matches!(output, SelectOutput::One { value, .. }
+            if matches!(value.value, OperandValue::Expression(_)) && !value.columns().is_empty())
+    };
+    let mut sorted = read.order.iter().flatten();
+    ours.having
+        || asked.having
+        || ours.grouped_by.is_none()
+        || ours.outputs.iter().any(is_computed)
+        || sorted.any(|key| key.result == InResult::Expression && key.column.is_none())
+        || merged(ours) != merged(asked)
+        || tables(own) != tables(read)
+        || picks && (&own.limit, &own.offset, keys(own)) != (&read.limit, &read.offset, keys(read))
 }

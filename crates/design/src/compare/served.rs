@@ -124,7 +124,7 @@ fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &When) -> bool
 }
 
 /// What tells the SQL of an access pattern from a read of the same table: a condition that it does not have, of a column that it does
-/// not select either or after a LIMIT; or one that the read does not have. `said`: the read, its literals meant.
+/// not select either, or after a LIMIT or of merged rows; or one that the read does not have. `said`: the read, its literals meant.
 fn other_conditions(
     facts: Facts<'_>,
     own: &[Ask<'_>],
@@ -136,10 +136,11 @@ fn other_conditions(
         return missing_elsewhere(facts, own, asked, said);
     }
     let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !facts.asks_for_key(ask);
-    let selects = !own.iter().any(is_cut);
+    let merges = own.iter().any(Ask::merges);
+    let selects = !merges && !own.iter().any(is_cut);
     let known: BTreeSet<_> = own.iter().flat_map(|ask| columns(ask, selects)).collect();
     let given: BTreeSet<_> = asked.iter().flat_map(|ask| columns(ask, false)).collect();
-    let mut compared = given.iter().filter(|(table, _)| table == root);
+    let mut compared = given.iter().filter(|(table, _)| merges || table == root);
     if let Some((table, column)) = compared.find(|column| !known.contains(*column)) {
         let name = &table.name;
         return Some(sql_lacks(&format!("compare {name}.{column}")));

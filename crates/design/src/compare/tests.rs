@@ -1493,15 +1493,66 @@ fn a_greatest_value_is_not_the_least_one() {
 }
 
 #[test]
-fn rows_behind_a_limit_are_compared_before_it() {
+fn rows_behind_a_limit_are_merged_and_compared_before_it() {
     let sorted = |clauses: &str| bids("id, price", &format!("{clauses} ORDER BY price DESC"));
     let five = sorted("") + " LIMIT 5";
     let below = sorted("AND price < :p") + " LIMIT 5";
     let price = "the SQL of its access pattern does not compare bids.price";
     assert_of_bids(&[
+        (five.clone(), bids("count(*)", "LIMIT 1"), FEWER),
+        (five.clone(), bids("DISTINCT state", "LIMIT 5"), FEWER),
+        (sorted(""), bids("count(*)", "LIMIT 1"), ""),
         // The greatest of all are not the greatest below another.
         (five, below.clone(), price),
         (sorted(""), below, ""),
+    ]);
+}
+
+#[test]
+fn merged_rows_serve_only_a_read_that_merges_the_same() {
+    let counts = |clauses: &str| bids("state, count(*) AS n", clauses);
+    let of_states = "GROUP BY state";
+    let grouped = counts(of_states);
+    let most = counts("GROUP BY state ORDER BY n DESC LIMIT 3");
+    let often = counts("GROUP BY state HAVING count(*) > 5");
+    let all = bids("count(*)", "");
+    let sum = bids("sum(price)", "");
+    let states = bids("DISTINCT state", "");
+    let lacks =
+        |column: &str| format!("the SQL of its access pattern does not compare bids.{column}");
+    let (price, id) = (lacks("price"), lacks("id"));
+    assert_of_bids(&[
+        (often, grouped.clone(), FEWER),
+        (most.clone(), grouped.clone(), FEWER),
+        (all.clone(), bids("count(*)", of_states), FEWER),
+        (sum, bids("sum(price)", "AND price > :p"), price.as_str()),
+        (
+            bids("sum(price * 2)", ""),
+            bids("sum(price * 3)", ""),
+            FEWER,
+        ),
+        (states.clone(), bids("id, price", ""), FEWER),
+        (
+            states.clone(),
+            bids("DISTINCT state", "AND id = :b"),
+            id.as_str(),
+        ),
+        // What is not in the result cannot be left out or sorted by.
+        (
+            grouped.clone(),
+            counts("GROUP BY state HAVING sum(price) > 5"),
+            FEWER,
+        ),
+        (
+            grouped.clone(),
+            counts("GROUP BY state ORDER BY sum(price) LIMIT 3"),
+            FEWER,
+        ),
+        (grouped.clone(), most.clone(), ""),
+        (most.clone(), most.replace(":i", ":lot"), ""),
+        (grouped.clone(), grouped.replace(":i", ":lot"), ""),
+        (states.clone(), states.replace(":i", ":lot"), ""),
+        (bids("count(*) AS n", ""), all, ""),
     ]);
 }
 
