@@ -1,19 +1,23 @@
 //! Whether a read gives what the key of an access pattern asks for, and whether that one's SQL returns all of its rows.
 
-use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, ItemType, SortCondition, TemplatePart,
-};
+use dynafold_dynamodb::Attribute;
+use dynafold_mapping::model::{AccessPattern, FilterExpression, FilterOperand, ItemType};
+use dynafold_mapping::template::Placeholder;
 use dynafold_relational::scan::Scan;
-use dynafold_sql::{InResult, OperandValue, RowLimit, Select, SelectOutput, SortKey, SqlQuery};
+use dynafold_sql::{
+    Constant, InResult, OperandValue, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
+};
 
-use super::columns::{conditions, gives, is_one_value, named};
+use super::columns::{conditions, constants, gives, is_one_value, named};
+use super::made::{KeyAsked, asked_of};
 use super::{Priced, path};
 use crate::ask::{Ask, Asked, Equal, Filter};
 use crate::facts::Facts;
+use crate::path::Path;
 
 impl Priced<'_> {
     /// A column that the key of an access pattern without SQL asks for and a read does not say; `said`: the read, its literals meant.
-    /// One item type of the read's table, and one way to read it, is enough.
+    /// One item type of the read's table, or else one whose items hold its rows, and one way to read it, is enough.
     pub(super) fn key_not_given(
         &self,
         pattern: &AccessPattern,
@@ -21,23 +25,33 @@ impl Priced<'_> {
         said: &[Ask<'_>],
     ) -> Option<String> {
         let lacked = |ask: &Ask<'_>| {
-            let said = said.iter().filter(|one| one.root.name == ask.root.name);
+            let root = &ask.root.name;
+            let said = said.iter().filter(|one| one.root.name == *root);
             let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
-            let items = self.answered(pattern).filter_map(|item| {
-                let scan = self.scan(item)?;
-                (scan.from.table() == Some(&ask.root.name)).then_some((item, scan))
-            });
-            let lacked = items.map(|(item, scan)| {
-                let asked = self.asked_by_key(pattern, item, scan).into_iter();
-                let mut lacked = asked.filter(|equal| {
-                    let is_given = |ask: &&Ask<'_>| {
-                        gives(ask, equal)
-                            || equal.folds
-                                && conditions(ask).any(|path| is_one_value(path, &equal.path))
+            let items = self.answered(pattern);
+            let items = items.filter_map(|item| Some((item, self.scan(item)?)));
+            let items: Vec<_> = items.collect();
+            let is_own = |scan: &Scan| scan.from.table() == Some(root);
+            let has_own = items.iter().any(|(_, scan)| is_own(scan));
+            let lacked = items.into_iter().filter_map(|(item, scan)| {
+                let holder =
+                    (!is_own(scan)).then(|| self.made_of(item, scan, None, &KeyAsked::default()));
+                if let Some(made) = &holder
+                    && (has_own || !made.has_some(root))
+                {
+                    return None;
+                }
+                let mut asked = self.asked_by_key(pattern, item, scan).into_iter();
+                let lacked = asked.find(|equal| {
+                    let own = match &holder {
+                        Some(made) => made.matched_in(root, &equal.path),
+                        None => vec![equal.path.clone()],
                     };
-                    !reads.iter().any(is_given)
+                    let is_given = |path: &Path| reads.iter().any(|ask| given(ask, path, equal));
+                    !own.iter().any(is_given)
                 });
-                lacked.next().map(|equal| named(ask.root, &equal.path))
+                let table = self.table_of(&scan.from).unwrap_or(ask.root);
+                Some(lacked.map(|equal| named(table, &equal.path)))
             });
             let lacked: Option<Vec<String>> = lacked.collect();
             lacked?.into_iter().next()
@@ -49,50 +63,137 @@ impl Priced<'_> {
         ))
     }
 
-    /// The columns of an item type that stand where the key condition of an access pattern asks for one value; those that a filter
-    /// changes count as folded. What `where` holds to one constant is known.
+    /// The columns of an item type that the key condition of an access pattern holds to one value; those whose value a filter loses
+    /// count as folded. What `where` holds to one constant is known.
     fn asked_by_key(&self, pattern: &AccessPattern, item: &ItemType, scan: &Scan) -> Vec<Equal> {
-        let partition = pattern.partition.iter().map(|(key, asked)| (key, asked));
-        let sort = pattern.sort.iter().filter_map(|(key, asked)| match asked {
-            SortCondition::Is(asked) => Some((key, asked)),
-            _ => None,
-        });
         let table = self.table_of(&scan.from);
         let condition = self.model.condition(item).zip(table);
         let fixed = condition.map(|(one, table)| self.facts.conditions(one, scan, table));
         let fixed = fixed.into_iter().flatten().filter_map(|when| when.filter);
         let fixed: Vec<Filter> = fixed.filter(|one| one.own_value().is_some()).collect();
         let mut found = Vec::new();
-        for (key, asked) in partition.chain(sort) {
-            let Some(node) = item.node(&key.name) else {
+        for (key, asked, is_begun) in KeyAsked::of(pattern, None).fixed {
+            let Some(made) = item.template(key) else {
                 continue;
             };
-            node.visit(&mut |node| {
-                let AttributeNode::Template(made) = node else {
-                    return;
-                };
-                let both = made.flat().into_iter().zip(asked.flat());
-                let both = both.filter_map(|both| match both {
-                    (TemplatePart::Value(made), TemplatePart::Value(asked)) => Some((made, asked)),
-                    _ => None,
-                });
-                let both = both.filter(|(made, asked)| {
-                    made.shards().is_none() && pattern.parameters.get(asked.place.column).is_some()
-                });
-                found.extend(both.filter_map(|(made, _)| {
-                    Some(Equal {
-                        path: path(made, scan)?,
-                        value: Asked::Parameter(String::new()),
-                        folds: !made.filters.is_empty() || !made.place.path.is_empty(),
-                        folds_parameter: false,
-                        when: None,
-                    })
-                }));
-            });
+            let exact = item.domains.recoverable_placeholders(made);
+            let is_exact = |value: &Placeholder| {
+                let mut exact = exact.iter();
+                value.filters.is_empty() || exact.any(|one| std::ptr::eq(one.placeholder, value))
+            };
+            let values = asked_of(made, asked, is_begun).into_iter();
+            let values = values.filter(|(value, _)| value.shards().is_none());
+            found.extend(values.filter_map(|(value, asked)| {
+                Some(Equal {
+                    path: path(value, scan)?,
+                    value: asked,
+                    folds: !value.place.path.is_empty() || !is_exact(value),
+                    folds_parameter: false,
+                    when: None,
+                })
+            }));
         }
         found.retain(|equal| !fixed.iter().any(|one| is_one_value(&one.path, &equal.path)));
         found
     }
+
+    /// That an access pattern without SQL leaves out, by its `limit` or its `filter`, rows that a read asks for; `said`: the read,
+    /// its literals meant.
+    pub(super) fn cut_off(
+        &self,
+        pattern: &AccessPattern,
+        query: &SqlQuery,
+        asked: &[Ask<'_>],
+        said: &[Ask<'_>],
+    ) -> Option<String> {
+        let is_one = |ask: &Ask<'_>| ask.children.is_empty() && self.facts.asks_for_key(ask);
+        // One greatest or least value has no LIMIT in its SQL.
+        let is_extreme = |ask: &Ask<'_>| ask.limit == Some(1) && !ask.is_page;
+        let needed = match (&query.limit, &query.offset) {
+            (RowLimit::None, RowLimit::None) => asked.iter().any(is_extreme).then_some(1),
+            (RowLimit::Rows(rows), RowLimit::None) => Some(*rows),
+            (RowLimit::Rows(rows), RowLimit::Rows(skipped)) => Some(rows.saturating_add(*skipped)),
+            _ => None,
+        };
+        let limit = pattern.limit.filter(|_| !asked.iter().any(is_one));
+        if limit.is_some_and(|most| needed.is_none_or(|needed| needed > u64::from(most))) {
+            return Some("its access pattern has a smaller `limit`".to_owned());
+        }
+        let filter = pattern.filter.as_ref()?;
+        let reads = || asked.iter().chain(said);
+        let types: Vec<&ItemType> = self.answered(pattern).collect();
+        let filtered = self.key_condition(pattern, &types).filtered;
+        let is_compared = |column: &&str| {
+            let mut paths = reads().flat_map(|ask| conditions(ask));
+            let mut others = reads().flat_map(|ask| &ask.clauses.compared);
+            paths.any(|path| path.column == **column) || others.any(|(_, one)| one == *column)
+        };
+        let mut columns = filtered.iter().map(String::as_str);
+        let lacked = columns.find(|column| !is_compared(column));
+        let lacked = lacked.map(str::to_owned).or_else(|| {
+            let mut equal = constants_of(filter).into_iter();
+            equal.find_map(|(name, text)| {
+                let made = types.iter().filter_map(|item| {
+                    let value = item.template(name)?.single()?;
+                    path(value, self.scan(item)?)
+                });
+                let made: Vec<Path> = made.collect();
+                let is_said = |path: &Path| reads().any(|ask| says(ask, path, &text));
+                let is_lacked = !made.is_empty() && !made.iter().any(is_said);
+                is_lacked.then(|| name.to_owned())
+            })
+        })?;
+        Some(format!(
+            "its access pattern has a filter on {lacked} that it does not have"
+        ))
+    }
+}
+
+/// Whether a read gives a column of its table what a key asks for: the value of a parameter, or a text.
+fn given(ask: &Ask<'_>, path: &Path, asked: &Equal) -> bool {
+    let own = Equal {
+        path: path.clone(),
+        ..asked.clone()
+    };
+    match &own.value {
+        Asked::Constant(text) => says(ask, path, text),
+        Asked::Parameter(_) => {
+            gives(ask, &own) || own.folds && conditions(ask).any(|known| is_one_value(known, path))
+        }
+    }
+}
+
+/// Whether a read holds a column to a constant that has this text.
+fn says(ask: &Ask<'_>, path: &Path, text: &str) -> bool {
+    let is_text = |filter: &Filter| match filter.own_value() {
+        Some(Constant::Text(value) | Constant::Number(value)) => value == text,
+        Some(Constant::Boolean(value)) => value.to_string() == text,
+        _ => false,
+    };
+    let mut filters = ask.filters.iter().chain(constants(ask));
+    let is_it = |equal: &Equal| match &equal.value {
+        Asked::Constant(value) => value == text && is_one_value(&equal.path, path),
+        Asked::Parameter(_) => false,
+    };
+    ask.equal.iter().any(is_it)
+        || filters.any(|filter| is_one_value(&filter.path, path) && is_text(filter))
+}
+
+/// The attributes that a filter expression holds to constants, with the texts of these.
+fn constants_of(filter: &FilterExpression) -> Vec<(&str, String)> {
+    let at = |text: &str, sign: &str| text.strip_prefix(sign)?.parse::<usize>().ok();
+    let equal = filter.text.split(" AND ").filter_map(|condition| {
+        let (name, value) = condition.split_once(" = ")?;
+        let name = filter.names.get(at(name, "#f")?)?;
+        let text = match filter.values.get(at(value, ":f")?)? {
+            FilterOperand::Constant(Attribute::S(text)) => text.to_string(),
+            FilterOperand::Constant(Attribute::N(number)) => number.to_string(),
+            FilterOperand::Constant(Attribute::Bool(value)) => value.to_string(),
+            _ => return None,
+        };
+        Some((&**name, text))
+    });
+    equal.collect()
 }
 
 /// Whether the SQL of an access pattern, `own`, merges rows, skips them or cuts them by a LIMIT, and a read asks for others.

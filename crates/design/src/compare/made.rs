@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::has_word;
 use dynafold_mapping::model::{
-    AttributeNode, ChildContainer, ItemType, Placeholder, RowDomains, Template, ValuePath,
+    AccessPattern, AttributeNode, ChildContainer, EmbedNode, ItemType, Placeholder, RowDomains,
+    SortCondition, Template, TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::scan::{Scan, ScanColumn};
 
-use crate::ask::ChildAsk;
+use super::Priced;
+use crate::ask::{Asked, ChildAsk};
 use crate::path::{Path, Step};
 
 /// A column, with the place of its rows among those that an item is made of.
@@ -34,10 +37,113 @@ pub(super) struct MadeOf<'s> {
     partial: BTreeSet<At<'s>>,
     /// Those whose whole values it has.
     whole: BTreeSet<At<'s>>,
-    /// Those in the key that is asked for; `None` of a Scan.
+    /// Those that the key which is asked for holds to one value; `None` of a Scan.
     keyed: Option<BTreeSet<At<'s>>>,
     /// The conditions that decide which rows and attributes are there.
     conditions: Vec<&'s str>,
+}
+
+/// What an access pattern asks of a key.
+#[derive(Default)]
+pub(super) struct KeyAsked<'k> {
+    /// The attributes that no item which it finds is without.
+    present: Vec<&'k str>,
+    /// Those of which it asks for one value, or that begin with one, with whether they only begin so.
+    pub(super) fixed: Vec<(&'k str, &'k Template, bool)>,
+}
+
+impl<'k> KeyAsked<'k> {
+    /// `index`: the one that the access pattern asks.
+    pub(super) fn of(pattern: &'k AccessPattern, index: Option<&'k Index>) -> Self {
+        let partition = pattern.partition.iter();
+        let partition = partition.map(|(key, asked)| (&*key.name, asked, false));
+        let sort = pattern.sort.iter().filter_map(|(key, asked)| match asked {
+            SortCondition::Is(asked) => Some((&*key.name, asked, false)),
+            SortCondition::BeginsWith(asked) => Some((&*key.name, asked, true)),
+            _ => None,
+        });
+        let present = index.into_iter().flat_map(Index::key);
+        Self {
+            present: present.map(|key| &*key.name).collect(),
+            fixed: partition.chain(sort).collect(),
+        }
+    }
+}
+
+/// Stands for a parameter's value in the text of a key: no mapping has it.
+const PARAMETER: char = '\0';
+
+/// The values of a key that is made so which an access pattern holds to one value, a parameter's or a text; `is_begun`: the key only
+/// begins so.
+pub(super) fn asked_of<'t>(
+    made: &'t Template,
+    asked: &Template,
+    is_begun: bool,
+) -> Vec<(&'t Placeholder, Asked)> {
+    let mut text = String::new();
+    for part in asked.flat() {
+        match part {
+            TemplatePart::Text(own) => text.push_str(own),
+            _ => text.push(PARAMETER),
+        }
+    }
+    let (mut rest, mut found) = (text.as_str(), Vec::new());
+    let mut parts = made.flat().into_iter().peekable();
+    while let Some(part) = parts.next() {
+        match part {
+            TemplatePart::Text(own) if is_begun && own.starts_with(rest) => break,
+            TemplatePart::Text(own) => rest = rest.strip_prefix(own.as_str()).unwrap_or(rest),
+            TemplatePart::Value(value) => {
+                let after = rest.strip_prefix(PARAMETER);
+                if is_begun && after.unwrap_or(rest).is_empty() {
+                    break;
+                }
+                let asked = if let Some(after) = after {
+                    rest = after;
+                    Asked::Parameter(String::new())
+                } else {
+                    let end = match parts.peek() {
+                        Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
+                        _ => None,
+                    };
+                    let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
+                    rest = after;
+                    Asked::Constant(own.to_owned())
+                };
+                found.push((value, asked));
+            }
+            TemplatePart::Optional(_) => {}
+        }
+    }
+    found
+}
+
+impl<'d> Priced<'d> {
+    /// What an item type's own values are from, as far as the table, or an index, holds them. `key`: what is asked of the key.
+    pub(super) fn made_of(
+        &self,
+        item: &'d ItemType,
+        scan: &'d Scan,
+        index: Option<&Index>,
+        key: &KeyAsked<'_>,
+    ) -> MadeOf<'d> {
+        let is_whole = index.is_none_or(|index| index.projection == Projection::All);
+        let holds = |name: &str| self.holds(index, name);
+        let made = MadeOf::of(item, scan, self.facts.catalog, is_whole, &holds, key);
+        let Some(condition) = self.model.condition(item) else {
+            return made;
+        };
+        let table = self.table_of(&scan.from);
+        let fixed = table.into_iter().flat_map(|table| {
+            let conditions = self.facts.conditions(condition, scan, table);
+            let filters = conditions.into_iter().filter_map(|when| when.filter);
+            filters.filter_map(move |filter| {
+                filter.own_value()?;
+                Some(table.column(&filter.path.column)?.name.as_str())
+            })
+        });
+        made.decided_by(condition, fixed)
+    }
 }
 
 /// The place of a scan's rows, or of those of a join; `base`: that of the scan's rows.
@@ -61,15 +167,15 @@ fn led_to<'e>(mut found: BTreeSet<At<'e>>, pairs: &[[At<'e>; 2]]) -> BTreeSet<At
 }
 
 impl<'s> MadeOf<'s> {
-    /// Of an item type in the table, or in an index that holds these attributes. `is_whole`: it holds those of documents too. `key`: the
-    /// attributes of the key that is asked for.
-    pub(super) fn of(
+    /// Of an item type in the table, or in an index that holds these attributes. `is_whole`: it holds those of documents too. `key`: what
+    /// is asked of the key.
+    fn of(
         item: &'s ItemType,
         scan: &'s Scan,
         catalog: &'s Catalog,
         is_whole: bool,
         holds: &dyn Fn(&str) -> bool,
-        key: &[&str],
+        key: &KeyAsked<'_>,
     ) -> Self {
         let mut made = Self {
             catalog,
@@ -85,29 +191,30 @@ impl<'s> MadeOf<'s> {
         };
         let base = made.add(scan);
         let attributes = item.attributes.iter().filter(|(name, _)| holds(name));
-        for (_, node) in attributes {
+        for (name, node) in attributes {
             made.see(node, scan, base, Some(&item.domains));
+            if key.present.contains(&&**name) {
+                made.see(node.inner(), scan, base, Some(&item.domains));
+            }
         }
         let spreads = item.spreads.iter().filter(|_| is_whole);
         let arrays = item.explodes.iter().map(|explode| &explode.array);
         for place in spreads.chain(arrays) {
             made.hold(place, scan, base, true);
         }
-        if !key.is_empty() {
-            let nodes = key.iter().filter_map(|name| item.node(name));
-            let places = nodes.flat_map(AttributeNode::places);
-            let keyed = places.filter_map(|place| column_at(place, scan, base));
+        if !key.fixed.is_empty() {
+            let values = key.fixed.iter().flat_map(|(name, asked, is_begun)| {
+                let made = item.template(name).into_iter();
+                made.flat_map(move |made| asked_of(made, asked, *is_begun))
+            });
+            let keyed = values.filter_map(|(value, _)| column_at(&value.place, scan, base));
             made.keyed = Some(keyed.collect());
         }
         made.settled()
     }
 
     /// The same where a `where` decides which rows are there, and gives these columns of theirs one value.
-    pub(super) fn decided_by(
-        mut self,
-        condition: &'s str,
-        fixed: impl Iterator<Item = &'s str>,
-    ) -> Self {
+    fn decided_by(mut self, condition: &'s str, fixed: impl Iterator<Item = &'s str>) -> Self {
         self.conditions.push(condition);
         self.whole.extend(fixed.map(|column| (0, column)));
         self.settled()
@@ -176,7 +283,7 @@ impl<'s> MadeOf<'s> {
             && step.is_enforced(child, self.catalog)
     }
 
-    /// Adds what an attribute is made of. `domains`: what is known of the rows' values; `None` of children.
+    /// Adds what an attribute always has. `domains`: what is known of the rows' values; `None` of children.
     fn see(
         &mut self,
         node: &'s AttributeNode,
@@ -184,43 +291,55 @@ impl<'s> MadeOf<'s> {
         base: usize,
         domains: Option<&RowDomains>,
     ) {
-        node.visit(&mut |node| match node {
+        match node {
             AttributeNode::Template(template) => self.see_text(template, scan, base, domains),
-            AttributeNode::Map { spreads, .. } => {
+            AttributeNode::Map { members, spreads } => {
                 for place in spreads {
                     self.hold(place, scan, base, true);
                 }
+                for (_, node) in members {
+                    self.see(node, scan, base, domains);
+                }
             }
+            AttributeNode::List(nodes) => {
+                for node in nodes {
+                    self.see(node, scan, base, domains);
+                }
+            }
+            AttributeNode::Typed { value, .. } => self.see(value, scan, base, domains),
+            // Items whose rows do not meet it are without the value.
             AttributeNode::When { flag, .. } => {
                 if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
                     self.conditions.push(condition);
                 }
             }
-            AttributeNode::Embed(embed) => {
-                let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) else {
-                    return;
-                };
-                let (rows, child) = (&children.rows, self.relations.len());
-                let pairs = children.on.iter().map(|one| {
-                    let ours = place_of(base, one.join);
-                    [(ours, one.ours.as_str()), (child, one.theirs.as_str())]
-                });
-                let pairs: Vec<[At<'s>; 2]> = pairs.collect();
-                self.same.extend(&pairs);
-                self.matched.extend(pairs);
-                self.add(rows);
-                if children.most.is_some() || !rows.conditions.is_empty() {
-                    self.cut.insert(child);
-                }
-                let conditions = rows.conditions.iter().map(String::as_str);
-                self.conditions.extend(conditions);
-                if let ChildContainer::Map(key) = &embed.container {
-                    self.see_text(key, rows, child, None);
-                }
-                self.see(&embed.each, rows, child, None);
-            }
-            AttributeNode::Constant(_) | AttributeNode::List(_) | AttributeNode::Typed { .. } => {}
+            AttributeNode::Embed(embed) => self.see_children(embed, scan, base),
+            AttributeNode::Constant(_) => {}
+        }
+    }
+
+    fn see_children(&mut self, embed: &'s EmbedNode, scan: &'s Scan, base: usize) {
+        let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) else {
+            return;
+        };
+        let (rows, child) = (&children.rows, self.relations.len());
+        let pairs = children.on.iter().map(|one| {
+            let ours = place_of(base, one.join);
+            [(ours, one.ours.as_str()), (child, one.theirs.as_str())]
         });
+        let pairs: Vec<[At<'s>; 2]> = pairs.collect();
+        self.same.extend(&pairs);
+        self.matched.extend(pairs);
+        self.add(rows);
+        if children.most.is_some() || !rows.conditions.is_empty() {
+            self.cut.insert(child);
+        }
+        let conditions = rows.conditions.iter().map(String::as_str);
+        self.conditions.extend(conditions);
+        if let ChildContainer::Map(key) = &embed.container {
+            self.see_text(key, rows, child, None);
+        }
+        self.see(&embed.each, rows, child, None);
     }
 
     fn see_text(
@@ -285,14 +404,19 @@ impl<'s> MadeOf<'s> {
         places
     }
 
-    /// The places of all children of a parent's row: in its item, or under its key.
-    pub(super) fn children(&self, parent: &TableName, child: &ChildAsk<'_>) -> Vec<usize> {
+    /// The places of all children of a parent's row: in its item, or beside it, where `is_keyed` says that it stands under its key.
+    pub(super) fn children(
+        &self,
+        parent: &TableName,
+        child: &ChildAsk<'_>,
+        is_keyed: bool,
+    ) -> Vec<usize> {
         let parents = self.places(parent);
         let mut places = self.places(&child.table.name);
         places.retain(|at| {
             let ends = self.ends(&[*at], &child.way);
             let is_inside = !self.cut.contains(at) && ends.iter().any(|end| parents.contains(end));
-            is_inside || *at == 0 && self.is_beside(&[0], &child.way)
+            is_inside || is_keyed && *at == 0 && self.is_beside(&[0], &child.way)
         });
         places
     }
@@ -315,9 +439,19 @@ impl<'s> MadeOf<'s> {
         let held = if is_whole { &self.whole } else { &self.partial };
         path.steps.last().is_some_and(|step| {
             step.table != root.name
-                && self.relations.first() == Some(&Some(&step.table))
+                && self.is_keyed_parent(step)
                 && held.contains(&(0, path.column.as_str()))
         })
+    }
+
+    /// Whether its rows are the parents at the end of a step, and stand under the key that it leads to.
+    pub(super) fn is_keyed_parent(&self, step: &Step) -> bool {
+        let is_keyed = |keyed: &BTreeSet<At<'s>>| {
+            let mut columns = step.referenced.iter();
+            columns.all(|column| keyed.contains(&(0, column.as_str())))
+        };
+        self.relations.first() == Some(&Some(&step.table))
+            && self.keyed.as_ref().is_none_or(is_keyed)
     }
 
     /// Whether its items stand under the key of the parent at the end of a way from rows at these places.
@@ -350,6 +484,23 @@ impl<'s> MadeOf<'s> {
                 && back.iter().all(|[_, (before, _)]| self.has_each(*before))
     }
 
+    /// The columns of a table whose values are those at the end of a path from its own rows, by what joins and embeds match.
+    pub(super) fn matched_in(&self, table: &TableName, path: &Path) -> Vec<Path> {
+        let ends = self.ends(&[0], &path.steps).into_iter();
+        let ends = ends.map(|at| (at, path.column.as_str()));
+        let found = led_to(ends.collect(), &self.matched_both()).into_iter();
+        let places = self.places(table);
+        let found = found.filter(|(at, _)| places.contains(at));
+        found.map(|(_, column)| Path::own(column)).collect()
+    }
+
+    /// What joins and embeds match, in both directions.
+    fn matched_both(&self) -> Vec<[At<'_>; 2]> {
+        let both = self.matched.iter();
+        let both = both.flat_map(|[ours, theirs]| [[*ours, *theirs], [*theirs, *ours]]);
+        both.collect()
+    }
+
     /// Where a way from rows at these places ends.
     fn ends(&self, rows: &[usize], way: &[Step]) -> Vec<usize> {
         let mut ends = rows.to_vec();
@@ -363,9 +514,7 @@ impl<'s> MadeOf<'s> {
 
     /// Whether rows lead to a parent by the columns of a step.
     fn leads(&self, from: usize, step: &Step, parent: usize) -> bool {
-        let both = self.matched.iter();
-        let both = both.flat_map(|[ours, theirs]| [[*ours, *theirs], [*theirs, *ours]]);
-        let both: Vec<[At<'_>; 2]> = both.collect();
+        let both = self.matched_both();
         let mut pairs = step.columns.iter().zip(&step.referenced);
         pairs.all(|(own, there)| {
             let ours = BTreeSet::from([(from, own.as_str())]);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_dynamodb::{Index, Projection};
+use dynafold_dynamodb::Index;
 use dynafold_format::has_word;
-use dynafold_mapping::model::{AccessPattern, AttributeNode, ItemType};
+use dynafold_mapping::model::{AccessPattern, AttributeNode, Expired, ItemType};
 use dynafold_mapping::template::Placeholder;
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use dynafold_relational::scan::Scan;
@@ -14,7 +14,7 @@ use dynafold_sql::{
 
 use super::columns::{conditions, constants, gives, is_one_value, named, place};
 use super::lacked::returns_fewer;
-use super::made::MadeOf;
+use super::made::{KeyAsked, MadeOf};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{
     Ask, Asked, ChildAsk, Filter, Test, When, as_said, ask, figure_query, is_one_row,
@@ -294,33 +294,6 @@ fn parents<'a>(asks: &'a [Ask<'_>]) -> impl Iterator<Item = &'a TableName> {
 }
 
 impl<'d> Priced<'d> {
-    /// What an item type's own values are from, as far as the table, or an index, holds them. `key`: the attributes of the key that is
-    /// asked for.
-    fn made_of(
-        &self,
-        item: &'d ItemType,
-        scan: &'d Scan,
-        index: Option<&Index>,
-        key: &[&str],
-    ) -> MadeOf<'d> {
-        let is_whole = index.is_none_or(|index| index.projection == Projection::All);
-        let holds = |name: &str| self.holds(index, name);
-        let made = MadeOf::of(item, scan, self.facts.catalog, is_whole, &holds, key);
-        let Some(condition) = self.model.condition(item) else {
-            return made;
-        };
-        let table = self.table_of(&scan.from);
-        let fixed = table.into_iter().flat_map(|table| {
-            let conditions = self.facts.conditions(condition, scan, table);
-            let filters = conditions.into_iter().filter_map(|when| when.filter);
-            filters.filter_map(move |filter| {
-                filter.own_value()?;
-                Some(table.column(&filter.path.column)?.name.as_str())
-            })
-        });
-        made.decided_by(condition, fixed)
-    }
-
     /// Whether the items of an access pattern, or its index, may leave out rows that a read asks for; `said`: the read, its literals
     /// meant. One way to read it that has all rows is enough.
     fn leaves_out(&self, pattern: &AccessPattern, asked: &[Ask<'_>], said: &[Ask<'_>]) -> bool {
@@ -369,7 +342,12 @@ impl<'d> Priced<'d> {
             let has_own = items.iter().any(|(_, scan)| is_own(scan));
             let mut items = items.iter();
             items.any(|(item, scan)| {
-                (is_own(scan) || !has_own) && is_in_index(item, scan) && takes_all(item, scan)
+                // Rows without elements make no item.
+                let is_each = item.explodes.is_empty() && item.expired == Expired::Load;
+                (is_own(scan) || !has_own)
+                    && is_each
+                    && is_in_index(item, scan)
+                    && takes_all(item, scan)
             })
         };
         !asked.is_empty() && !asked.iter().any(|ask| ask.tables().all(are_all_there))
@@ -404,9 +382,9 @@ impl<'d> Priced<'d> {
     ) -> Option<String> {
         self.of_items(pattern)?;
         let index = self.index(pattern.index.as_deref());
+        let key = KeyAsked::of(pattern, index);
         let index = index.filter(|_| !pattern.fetch);
         let items = self.answered(pattern);
-        let key: Vec<&str> = pattern.templates().map(|(key, _)| &*key.name).collect();
         let made = items.map(|item| Some(self.made_of(item, self.scan(item)?, index, &key)));
         let made: Vec<MadeOf<'_>> = made.collect::<Option<_>>()?;
         if made.iter().any(MadeOf::has_query) {
@@ -432,7 +410,11 @@ impl<'d> Priced<'d> {
                 !folded.any(|(known, folds)| folds && known == path)
             };
             let rows = |one: &MadeOf<'_>, child: Option<&ChildAsk<'_>>| match child {
-                Some(child) => one.children(&ask.root.name, child),
+                Some(child) => {
+                    let is_parent = |step| made.iter().any(|one| one.is_keyed_parent(step));
+                    let is_keyed = child.way.last().is_some_and(is_parent);
+                    one.children(&ask.root.name, child, is_keyed)
+                }
                 None => one.rows(&ask.root.name),
             };
             let is_held = |child: Option<&ChildAsk<'_>>, path: &Path, is_whole: bool| {
@@ -492,7 +474,7 @@ impl<'d> Priced<'d> {
         let tables = scans.flat_map(|(item, scan)| {
             let sql = scan.foreign_sql();
             let own: Vec<&TableName> = if sql.is_empty() {
-                let made = self.made_of(item, scan, None, &[]);
+                let made = self.made_of(item, scan, None, &KeyAsked::default());
                 scan.from.table().into_iter().chain(made.tables()).collect()
             } else {
                 // A condition may use any join.
@@ -614,7 +596,8 @@ impl<'d> Priced<'d> {
         let lacked = match own {
             None => self
                 .table_lacked(pattern, &asked)
-                .or_else(|| self.key_not_given(pattern, &asked, &said)),
+                .or_else(|| self.key_not_given(pattern, &asked, &said))
+                .or_else(|| self.cut_off(pattern, &query, &asked, &said)),
             Some(own) => match as_said(own, catalog, observed) {
                 Ok(asks) => lacked_by_sql(self.facts, &asks, &asked, &said).or_else(|| {
                     let own = self::query(own, catalog.dbms).ok()?;
@@ -647,8 +630,7 @@ impl<'d> Priced<'d> {
 }
 
 /// Why an access pattern serves no read of rows of which some may be no items of it.
-const LEFT_OUT: &str =
-    "the `where` of its items, or the condition of its index, may leave out rows that it asks for";
+const LEFT_OUT: &str = "the `where`, `explode` or `expired` of its items, or the condition of its index, may leave out rows that it asks for";
 
 const FEWER: &str = "the SQL of its access pattern returns fewer rows";
 

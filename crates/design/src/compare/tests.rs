@@ -1168,8 +1168,7 @@ access_patterns:
     assert_eq!(why(&few, read), reason);
 }
 
-const LEFT_OUT: &str =
-    "the `where` of its items, or the condition of its index, may leave out rows that it asks for";
+const LEFT_OUT: &str = "the `where`, `explode` or `expired` of its items, or the condition of its index, may leave out rows that it asks for";
 
 /// Why an access pattern `one` with these items and fields serves no read of that name; nothing if it does.
 fn why_not(tables: &str, items: &str, pattern: &str, read: &str) -> String {
@@ -1659,8 +1658,13 @@ fn a_read_gives_the_values_that_a_key_asks_for() {
         why("name", "", "id FROM zones WHERE lower(name) = lower(:n)"),
         ""
     );
+    assert_eq!(
+        why("id | pad(9)", "", "id FROM zones WHERE id > :a"),
+        "its key asks for zones.id, which the read does not give"
+    );
     for (key, read) in [
         ("name", by_name),
+        ("id | pad(9)", "id FROM zones WHERE id = :a"),
         (
             "name | lower",
             "id FROM zones WHERE lower(name) = lower(:n)",
@@ -1696,6 +1700,144 @@ fn a_read_gives_the_values_that_a_key_asks_for() {
         why_not(COPIED, items, "items: [ZONE, PARCEL]", of_name),
         "its key asks for parcels.zone_id, which the read does not give"
     );
+}
+
+#[test]
+fn a_read_gives_the_constants_that_a_key_asks_for() {
+    let tables = "bids 100: id, lot distinct=10, state text";
+    let why = |made: &str, asked: &str, read: &str| {
+        let mapping = format!(
+            "items:
+  BID: {{ from: bids, key: {{ PK: \"B#{{id}}\", SK: A }}, attributes: {{ GSI1PK: BIDS, GSI1SK: \"{made}\" }} }}
+access_patterns:
+  one: {{ items: [BID], index: GSI1, fetch: true, key: {{ GSI1PK: BIDS, GSI1SK: {asked} }} }}
+"
+        );
+        let sql = format!("-- one (1/s)\nSELECT id FROM bids{read};");
+        let found = priced(tables, &mapping, &sql);
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let state = "its key asks for bids.state, which the read does not give";
+    let open = " WHERE lot = :l AND state = 'open'";
+    for (made, asked) in [
+        ("S#{state}", "\"S#open\""),
+        ("S#{state}#{lot}", "\"S#open#{l}\""),
+        ("S#{state}#{lot}", "{ begins_with: \"S#open#\" }"),
+    ] {
+        for read in [
+            "",
+            " WHERE lot = :l",
+            " WHERE lot = :l AND state = :s",
+            " WHERE lot = :l AND state = 'shut'",
+        ] {
+            assert_eq!(why(made, asked, read), state, "{asked} {read}");
+        }
+        assert_eq!(why(made, asked, open), "", "{asked}");
+    }
+}
+
+#[test]
+fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
+    let tables = "bids 100: id, lot distinct=10, state text, price";
+    let why = |key: &str, pattern: &str, read: &str| {
+        let item =
+            format!("  BID: {{ from: bids, key: {{ PK: \"I#{{{key}}}\", SK: \"B#{{id}}\" }} }}");
+        let pattern = format!("items: [BID], {pattern}");
+        let read = format!("id FROM bids WHERE {key} = :i{read}");
+        why_not(tables, &item, &pattern, &read)
+    };
+    let smaller = "its access pattern has a smaller `limit`";
+    for (read, reason) in [
+        ("", smaller),
+        (" LIMIT 6", smaller),
+        (" LIMIT 3 OFFSET 3", smaller),
+        (" LIMIT 5", ""),
+    ] {
+        assert_eq!(why("lot", "limit: 5", read), reason, "{read}");
+    }
+    assert_eq!(why("id", "limit: 1", ""), "");
+    let open = "filter: \"state = 'open'\"";
+    let state = "its access pattern has a filter on state that it does not have";
+    for (read, reason) in [
+        ("", state),
+        (" AND state = :s", state),
+        (" AND state = 'shut'", state),
+        (" AND state = 'open'", ""),
+    ] {
+        assert_eq!(why("lot", open, read), reason, "{read}");
+    }
+    let above = "filter: \"price > :p\"";
+    assert_ne!(why("lot", above, ""), "");
+    assert_eq!(why("lot", above, " AND price > :p"), "");
+}
+
+#[test]
+fn rows_in_other_items_are_found_by_the_key_of_these() {
+    let item = "  PARCEL: { from: parcels, key: { PK: \"I#{id}\", SK: A }, attributes: { labels: { $embed: labels, $each: \"{id}\" } } }";
+    let why = |read: &str| {
+        let read = format!("id FROM labels WHERE {read}");
+        why_not(COPIED, item, "items: [PARCEL]", &read)
+    };
+    assert_eq!(why("parcel_id = :p"), "");
+    assert_eq!(
+        why("id = :l"),
+        "its key asks for parcels.id, which the read does not give"
+    );
+}
+
+#[test]
+fn a_parent_under_another_key_is_not_beside_its_rows() {
+    let why = |key: &str| {
+        let items = format!(
+            "  ZONE: {{ from: zones, key: {{ PK: \"I#{{{key}}}\", SK: \"A#{{id}}\" }} }}
+  PARCEL: {{ from: parcels, key: {{ PK: \"I#{{zone_id}}\", SK: \"P#{{id}}\" }} }}"
+        );
+        let read =
+            "p.id, z.name FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE p.zone_id = :z";
+        why_not(COPIED, &items, "items: [ZONE, PARCEL]", read)
+    };
+    assert_eq!(why("id"), "");
+    assert_ne!(why("region_id"), "");
+}
+
+#[test]
+fn a_value_under_a_condition_is_not_held() {
+    let why = |attribute: &str, read: &str| {
+        let item = format!(
+            "  PARCEL: {{ from: parcels, key: {{ PK: \"I#{{id}}\", SK: A }}, columns: [id], attributes: {{ s: {attribute} }} }}"
+        );
+        why_not(COPIED, &item, "items: [PARCEL]", read)
+    };
+    let read = "id, state FROM parcels WHERE id = :i";
+    let state = "its items do not hold parcels.state";
+    assert_eq!(why("\"{state}\"", read), "");
+    let some = "{ $value: \"{state}\", $when: \"zone_id = 5\" }";
+    assert_eq!(why(some, read), state);
+    assert_eq!(why(&format!("{{ state: {some} }}"), read), state);
+}
+
+#[test]
+fn rows_that_make_no_item_are_not_served() {
+    let tables = "orders 100: id, doc text, ends time null";
+    let why = |sort: &str, further: &str| {
+        let mapping = format!(
+            "{}items:
+  ORDER: {{ from: orders, key: {{ PK: \"I#{{id}}\", SK: \"{sort}\" }}, columns: [id]{further} }}
+access_patterns:
+  one: {{ items: [ORDER], key: {{ PK: \"I#{{i}}\" }} }}
+",
+            TABLE.replace("  indexes:", "  ttl: until\n  indexes:")
+        );
+        let sql = "-- one (1/s)\nSELECT id FROM orders WHERE id = :i;";
+        let found = priced_text(tables, &mapping, sql, &[]);
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let until = ", attributes: { until: \"{ends | epoch}\" }";
+    assert_eq!(why("A", until), "");
+    assert_eq!(why("A", &format!(", expired: skip{until}")), LEFT_OUT);
+    let parts = ", explode: { s: \"doc | json\" }";
+    let place = "A#{s.$index | pad(3)}";
+    assert_eq!(why(place, &format!("{parts}{until}")), LEFT_OUT);
 }
 
 #[test]
