@@ -34,7 +34,7 @@ struct DescribeTableResponse {
 pub(super) struct ServiceTable {
     table_name: Option<String>,
     pub(super) table_arn: String,
-    table_id: Option<String>,
+    pub(super) table_id: Option<String>,
     /// As the service spells it.
     pub(super) table_status: String,
     creation_date_time: Option<Number>,
