@@ -440,7 +440,7 @@ impl RemainingStale {
             return deletes;
         }
         match stray.item_type {
-            _ if stray.unclear => self.unclear += 1,
+            _ if stray.unclear => *self.unknown(stray) += 1,
             STRANGER => {}
             _ => self.others += 1,
         }
@@ -456,10 +456,10 @@ impl RemainingStale {
     ) -> bool {
         let left = match stray.stale {
             _ if stray.read_again => return false,
-            _ if stray.unclear && !stray.sent => &mut self.unclear,
+            _ if stray.unclear && !stray.sent => self.unknown(stray),
             StaleCause::Rejected => &mut self.rejected,
             StaleCause::Expired => &mut self.expired,
-            StaleCause::Gone if stray.spared => &mut self.unclear,
+            StaleCause::Gone if stray.spared => &mut self.may_be_rejected,
             _ if prune.filtered => return true,
             StaleCause::Filtered => &mut self.filtered,
             StaleCause::Gone if may_hide_rows(stray.item_type) => &mut self.not_returned,
@@ -467,6 +467,15 @@ impl RemainingStale {
         };
         *left += 1;
         false
+    }
+
+    /// The count of an item of which it is unknown whether it is to be deleted.
+    fn unknown(&mut self, stray: &StrayItem) -> &mut u64 {
+        if stray.spared {
+            &mut self.may_be_rejected
+        } else {
+            &mut self.unclear
+        }
     }
 }
 

@@ -254,6 +254,8 @@ pub struct RemainingStale {
     pub rejected: u64,
     /// Their rows have expired, and are not loaded.
     pub expired: u64,
+    /// Rows were rejected before their keys were made, and they may be the items of these.
+    pub may_be_rejected: u64,
     /// Whether they are of the run's item types cannot be told.
     pub unclear: u64,
     /// Of a load that went on: items that it has not sent.
@@ -269,6 +271,9 @@ pub struct RemainingStale {
 
 /// Why it cannot be told whether an item is of the item types of a run.
 pub const UNCLEAR_WHY: &str = "it is unknown whether the item types of this run make such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
+
+/// Why it cannot be told whether the row of an item is gone.
+const MAY_BE_REJECTED_WHY: &str = "some rows were rejected before their keys were made, and it is unknown whether these make such items";
 
 impl RemainingStale {
     /// What there is to say of them.
@@ -294,11 +299,16 @@ impl RemainingStale {
             "item that no row of this run makes stays",
             "items that no row of this run makes stay",
         );
-        let unclear = (self.unclear > 0).then(|| {
-            let items = counted_as(self.unclear, one, many);
-            format!("{items} in the table: {UNCLEAR_WHY}")
+        let unknown = [
+            (self.may_be_rejected, MAY_BE_REJECTED_WHY),
+            (self.unclear, UNCLEAR_WHY),
+        ];
+        let some = unknown.into_iter().filter(|(items, _)| *items > 0);
+        let unknown = some.map(|(items, why)| {
+            let items = counted_as(items, one, many);
+            format!("{items} in the table: {why}")
         });
-        stale.chain(unclear).collect()
+        stale.chain(unknown).collect()
     }
 }
 

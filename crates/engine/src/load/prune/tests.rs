@@ -61,3 +61,21 @@ async fn an_item_that_only_a_forgotten_reading_made_is_given_and_not_deleted() {
     compared.await.unwrap();
     assert_eq!(given, [("1".to_owned(), false), ("2".to_owned(), true)]);
 }
+
+#[test]
+fn an_item_that_a_row_rejected_without_a_key_may_have_made_is_counted_with_that_reason() {
+    for (unclear, spared, counts) in [
+        (true, false, (0, 1)),
+        (true, true, (1, 0)),
+        (false, true, (1, 0)),
+    ] {
+        let stray = StrayItem {
+            unclear,
+            spared,
+            ..StrayItem::default()
+        };
+        let mut left = RemainingStale::default();
+        assert!(!left.asked_for(&Prune::default(), &stray, &|_| false));
+        assert_eq!((left.may_be_rejected, left.unclear), counts);
+    }
+}
