@@ -674,7 +674,7 @@ access_patterns:
     }
 }
 
-/// Of two items with one key that of the upper item type may be loaded.
+/// Of two items with one key that of the upper item type is loaded where nothing else decides.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_order_of_item_types_counts_where_their_keys_may_be_equal() {
     let type_of = |name: &str, from: &str| {
@@ -692,12 +692,53 @@ async fn the_order_of_item_types_counts_where_their_keys_may_be_equal() {
         section(&text, "item types"),
         [
             "~ INVOICE",
-            "- loaded before it, where keys are equal: CART",
+            "- item types above it that may make equal keys: CART",
             "~ CART",
-            "+ loaded before it, where keys are equal: INVOICE",
+            "+ item types above it that may make equal keys: INVOICE",
         ],
         "{text}"
     );
+}
+
+/// Of rows with one key one is loaded, whichever item type stands above.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_type_stays_as_it_is_only_where_no_changed_one_may_make_its_keys() {
+    let type_of = |name: &str, from: &str, further: &str| {
+        format!("  {name}: {{ from: {from}, {further}key: {{ PK: \"T#{{id}}\" }}, columns: [] }}\n")
+    };
+    let head = "dynafold: 1\ntable: { name: app, key: { partition: PK } }\nitems:\n";
+    let cart = type_of("CART", "carts", "");
+    let all = type_of("INVOICE", "invoices", "");
+    let few = type_of("INVOICE", "invoices", "where: id > 1, ");
+    let customer =
+        "  CUSTOMER: { from: customers, key: { PK: \"C#{id}\" }, columns: [] }\n".to_owned();
+    let step = "CART: about 2 items to write, except those that do not change, because changed item types may make equal keys: INVOICE";
+    for (old, new) in [
+        ([&all, &cart], [&few, &cart]),
+        ([&few, &cart], [&all, &cart]),
+        ([&cart, &all], [&cart, &few]),
+        ([&cart, &customer], [&cart, &all]),
+    ] {
+        let [old, new] = [old, new].map(|types| format!("{head}{}{}", types[0], types[1]));
+        let case = Case::new(&old, &new).await;
+        let text = case.text(3);
+        assert!(section(&text, MIGRATION).contains(&step), "{text}");
+        let report = case.diff(&["--format", "json"]).exits(3).json();
+        let steps = report["migration"]["steps"].as_array().unwrap();
+        let step = steps.iter().find(|step| step["item_type"] == "CART");
+        let step = step.unwrap();
+        assert_eq!(step["rivals"], serde_json::json!(["INVOICE"]));
+        assert_eq!(step["action"], "update");
+    }
+    // What is foretold is done: the row that had lost its key has it.
+    let case = Case::new(&format!("{head}{all}{cart}"), &format!("{head}{few}{cart}")).await;
+    case.run("migrate", "old.yaml", &["--max-rejects", "9"])
+        .exits(3);
+    let options = ["--max-rejects", "9", "--changes-only", "--prune=filtered"];
+    let report = case.run("migrate", "new.yaml", &options).exits(3).json();
+    let types = report["item_types"].as_array().unwrap().iter();
+    let written = types.map(|one| one["written"].as_u64().unwrap());
+    assert_eq!(written.collect::<Vec<_>>(), [0, 1]);
 }
 
 /// Where stale items cannot be deleted, neither `diff` nor a load that is to delete them begins.

@@ -239,6 +239,11 @@ fn step(step: &MigrationStep) -> String {
             "{} to write, because the key is made differently",
             items(step.write)
         ),
+        MigrationAction::Update if !step.rivals.is_empty() => format!(
+            "{} to write, except those that do not change, because changed item types may make equal keys: {}",
+            items(step.write),
+            step.rivals.join(", ")
+        ),
         MigrationAction::Update => format!(
             "{} to write again under the same keys, except those that do not change",
             items(step.write)

@@ -16,8 +16,9 @@ use crate::model::{
 };
 use crate::template::Filter;
 
-/// The part that names the item types whose items may be loaded instead of those of one below.
-pub(super) const RIVALS: &str = "loaded before it, where keys are equal";
+/// The part that names the rivals above: where nothing else decides between rows with one key, the order of the item types
+/// does.
+pub(super) const ABOVE: &str = "item types above it that may make equal keys";
 
 /// An item type of a mapping.
 pub(super) struct Made<'m> {
@@ -27,6 +28,8 @@ pub(super) struct Made<'m> {
     pub(super) attributes: Vec<Part>,
     /// What else items depend on.
     pub(super) others: Vec<Part>,
+    /// The item types that may make its keys: of rows with one key, one is loaded.
+    pub(super) rivals: Vec<&'m str>,
 }
 
 /// Something that an item type is made of.
@@ -125,7 +128,7 @@ impl<'m> Made<'m> {
                         format!("{expired} by {ttl}: {expires}")
                     }),
                 ),
-                part(RIVALS, some(rivals.clone()), rivals),
+                above(item_type, &rivals, model),
                 part("$spread", some(spreads(&plain)), {
                     // Any of its members may be a key.
                     let keys: Vec<String> = (model.table.key_attributes().into_iter())
@@ -149,6 +152,7 @@ impl<'m> Made<'m> {
                     item_type.compress.join(", "),
                 ),
             ],
+            rivals,
         })
     }
 
@@ -172,10 +176,10 @@ impl<'m> Made<'m> {
     }
 }
 
-/// The item types above it that may have its keys: of items with one key, the upper one's may be the one that is loaded.
-fn rivals(item_type: &ItemType, side: DiffSide<'_>) -> String {
+/// The other item types that may make keys of an item type.
+fn rivals<'m>(item_type: &ItemType, side: DiffSide<'m>) -> Vec<&'m str> {
     let names = side.model.item_types.iter().map(|one| &*one.name);
-    let above = names.take_while(|name| **name != *item_type.name);
+    let others = names.filter(|name| **name != *item_type.name);
     let is_apart = |name: &&str| {
         let mut claims = side.proofs.of(ClaimKind::KeysDiffer);
         let pair = [*name, &*item_type.name];
@@ -188,9 +192,21 @@ fn rivals(item_type: &ItemType, side: DiffSide<'_>) -> String {
             crate::claim::Claim::is_proved,
         )
     };
-    let mut rivals: Vec<&str> = above.filter(|name| !is_apart(name)).collect();
+    others.filter(|name| !is_apart(name)).collect()
+}
+
+/// The rivals that stand above an item type in the mapping.
+fn above(item_type: &ItemType, rivals: &[&str], model: &Model) -> Part {
+    let names = model.item_types.iter().map(|one| &*one.name);
+    let above = names.take_while(|name| **name != *item_type.name);
+    let mut rivals: Vec<&str> = above.filter(|name| rivals.contains(name)).collect();
     rivals.sort_unstable();
-    rivals.join(", ")
+    let text = rivals.join(", ");
+    Part {
+        name: ABOVE.to_owned(),
+        text: (!text.is_empty()).then(|| text.clone()),
+        exact: text,
+    }
 }
 
 /// What an attribute is to the table's indexes: as a key of one it is of one type, and never empty or NULL. A key of the

@@ -41,13 +41,16 @@ pub struct MigrationStep {
     /// The item type that writes over the items of one that is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwritten_by: Option<String>,
+    /// Of an item type that is the same: those that change and may make its keys, so that other rows of it may be loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<String>,
 }
 
 /// What is done with the items of one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MigrationAction {
-    /// Nothing: every row makes the same item.
+    /// Nothing: every row makes the same item, and no item type that changes may make its keys.
     Keep,
     /// All are written; none was there.
     Write,
@@ -162,6 +165,7 @@ impl Subject<'_, '_> {
             expired_stay: false,
             prune: None,
             overwritten_by: None,
+            rivals: Vec::new(),
         })
     }
 
@@ -183,6 +187,7 @@ impl Subject<'_, '_> {
                 _ => None,
             },
             overwritten_by: None,
+            rivals: Vec::new(),
         };
         let has_content_changes = !(diff.attributes.is_empty() && diff.others.is_empty());
         match diff.change {
@@ -226,8 +231,30 @@ impl Subject<'_, '_> {
             _ if has_content_changes => {
                 step(MigrationAction::Update, new_rows, Some(0), StaleItems::None)
             }
-            _ => step(MigrationAction::Keep, Some(0), Some(0), StaleItems::None),
+            _ => match self.changed_rivals(name) {
+                rivals if rivals.is_empty() => {
+                    step(MigrationAction::Keep, Some(0), Some(0), StaleItems::None)
+                }
+                rivals => MigrationStep {
+                    rivals,
+                    ..step(MigrationAction::Update, new_rows, Some(0), StaleItems::None)
+                },
+            },
         }
+    }
+
+    /// The item types that change and may make keys of this one, in either mapping. Rows of it that had lost a key to them
+    /// may now have it, and others may lose theirs.
+    fn changed_rivals(&self, name: &str) -> Vec<String> {
+        let made = [find(self.before, name), find(self.after, name)];
+        let is_rival = |other: &str| {
+            let mut made = made.iter().flatten();
+            made.any(|made| made.rivals.contains(&other))
+        };
+        let changed = self.item_types.iter();
+        let changed =
+            changed.filter(|diff| diff.change != ChangeKind::Same && is_rival(&diff.item_type));
+        changed.map(|diff| diff.item_type.clone()).collect()
     }
 
     /// An item type of the other mapping, and of that alone, that makes the same keys of the same rows.

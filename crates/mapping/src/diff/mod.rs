@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use migration::{Migration, MigrationAction, MigrationStep, StaleItems};
 
-use made::{Made, Part, RIVALS};
+use made::{ABOVE, Made, Part};
 
 use crate::model::{AccessPattern, Model, ParameterOrigin};
 use crate::proof::{PatternProof, Proofs, SizeProof};
@@ -337,7 +337,7 @@ fn item_type(was: Option<Sided<'_, '_>>, is: Option<Sided<'_, '_>>) -> ItemTypeD
     let attributes = changes(|made| &made.attributes);
     let (keys, attributes): (Vec<Change>, Vec<Change>) = attributes.into_iter().partition(is_key);
     let (rows, mut others) = (changes(|made| &made.rows), changes(|made| &made.others));
-    others.retain(|change| change.what != RIVALS || (was.is_some() && is.is_some()));
+    others.retain(|change| change.what != ABOVE || (was.is_some() && is.is_some()));
     let units = |side: Option<Sided<'_, '_>>| {
         let (made, side) = side?;
         units(side.proofs, &made.item_type.name)
