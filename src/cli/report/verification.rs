@@ -59,7 +59,7 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     out.extend(report.findings.iter().map(finding));
     for reject in &report.rejects {
         out.push(format!(
-            "  no item: {} from row {}: {} [{}]",
+            "  rejected: {} from row {}: {} [{}]",
             reject.item_type, reject.row, reject.message, reject.code
         ));
     }
@@ -205,7 +205,7 @@ mod tests {
 
     use super::*;
     use crate::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
-    use crate::load::Failure;
+    use crate::load::{Failure, RejectNote};
 
     fn report(outcome: VerifyOutcome, because: &str) -> VerifyReport {
         let shown = (ClaimVerdict::NotProved, because.to_owned());
@@ -255,13 +255,23 @@ mod tests {
             refused: 2,
             ..ComparedBooks::default()
         };
+        let reject = RejectNote {
+            item_type: "USER".to_owned(),
+            row: serde_json::value::to_raw_value(&1).unwrap(),
+            code: "ValidationException".to_owned(),
+            message: "refused".to_owned(),
+            help: None,
+            attribute: None,
+        };
         let report = VerifyReport {
             unclear: 1,
+            rejects: vec![reject],
             total,
             ..report(VerifyOutcome::Different, "")
         };
         let text = verification(&report);
-        assert!(text.contains("\n  and 3 more were rejected\n"), "{text}");
+        let rejected = "\n  rejected: USER from row 1: refused [ValidationException]\n  and 2 more were rejected\n";
+        assert!(text.contains(rejected), "{text}");
         let unclear = "\n1 item that no row of this run makes: it is unknown";
         assert!(text.contains(unclear), "{text}");
     }
