@@ -7,7 +7,7 @@ use std::process::Command;
 use super::{own_mapping, says};
 use crate::support::books::claimed;
 use crate::support::cli::{Ran, command, dynafold, run};
-use crate::support::endpoint::{Endpoint, Step};
+use crate::support::endpoint::{Endpoint, Request, Step};
 use crate::support::sqlite;
 
 const PORTAL: &str = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
@@ -128,6 +128,35 @@ async fn a_table_with_other_keys_is_not_touched() {
         "{}",
         ran.stderr
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_was_created_again_since_its_deletion_was_agreed_to_is_not_deleted() {
+    let source = portal().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = mapping_of_users(folder.path(), "USER#{id}", "");
+    let table = |id: &str| {
+        let described = serde_json::json!({"Table": {
+            "TableName": "users",
+            "TableId": id,
+            "TableStatus": "ACTIVE",
+            "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": "PK", "AttributeType": "S"}],
+        }});
+        Step::Answer(200, described.to_string())
+    };
+    let no_ttl = Step::Answer(200, "{}".to_owned());
+    let endpoint = Endpoint::start([table("agreed to"), no_ttl, table("another")]).await;
+    let url = source.url();
+    let migrate = ["migrate", &mapping, "--source", &url, "--replace", "--yes"];
+    let target = ["--target", "dynamodb", "--endpoint-url", &endpoint.url];
+    let ran = dynafold(&[&migrate[..], &target].concat()).exits(1);
+    let again = "was created again since its deletion was agreed to";
+    says(&ran, again, "nothing was deleted");
+    let requests = endpoint.requests();
+    let operations: Vec<&str> = requests.iter().map(Request::operation).collect();
+    let expected = ["DescribeTable", "DescribeTimeToLive", "DescribeTable"];
+    assert_eq!(operations, expected);
 }
 
 #[tokio::test]

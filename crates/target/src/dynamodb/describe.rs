@@ -306,3 +306,23 @@ fn translate(name: &str, found: &ServiceTable) -> Result<Table, Incomplete> {
         settings: Settings::default(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_without_an_id_is_known_by_when_it_was_made() {
+        for (described, id) in [
+            (
+                json!({"TableId": "t-1", "CreationDateTime": 1.5}),
+                Some("t-1"),
+            ),
+            (json!({"CreationDateTime": 1.5}), Some("1.5")),
+            (json!({}), None),
+        ] {
+            let table = ServiceTable::deserialize(described).unwrap();
+            assert_eq!(table.id().as_deref(), id);
+        }
+    }
+}
