@@ -409,6 +409,7 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
         ("state | upper", "SETTINGS"),
         ("id | default(0)", "007"),
         ("id | ordered", "p9991."),
+        ("id | pad(4,2)", "0007.00"),
         // A CHAR of MySQL and MariaDB ends in no blank, and PostgreSQL has no NUL.
         ("c", "a "),
         ("c", "\0b"),
