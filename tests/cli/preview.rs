@@ -195,3 +195,40 @@ async fn prices_are_of_one_region_and_may_be_the_users_own() {
     let ran = with(&["--prices", &file]).exits(2);
     says(&ran, "cannot be used", "docs/preview.md");
 }
+
+/// A page of a book that `$where` leaves out has a parent: the book is not read.
+#[tokio::test(flavor = "multi_thread")]
+async fn children_in_no_item_are_said_to_have_a_parent_that_is_missing_or_not_read() {
+    let database = Database::new(
+        "CREATE TABLE authors (id INTEGER PRIMARY KEY, active INT NOT NULL);
+         CREATE TABLE books (id INTEGER PRIMARY KEY, author_id INT REFERENCES authors, sold INT NOT NULL);
+         CREATE TABLE pages (id INTEGER PRIMARY KEY, book_id INT REFERENCES books);
+         INSERT INTO authors VALUES (1, 1), (2, 0);
+         INSERT INTO books VALUES (1, 1, 1), (2, 1, 0), (3, 2, 1), (4, NULL, 1);
+         INSERT INTO pages VALUES (1, 1), (2, 2), (3, 3);",
+    )
+    .await;
+    let mapping = database.folder().join("books.yaml");
+    let text = r#"dynafold: 1
+table: { name: app, key: { partition: PK } }
+items:
+  AUTHOR:
+    from: authors
+    where: active = 1
+    key: { PK: "A#{id}" }
+    columns: []
+    attributes:
+      books: { $embed: books, $where: sold = 1, $each: { id: "{id}", pages: { $embed: pages, $each: "{id}" } } }
+"#;
+    std::fs::write(&mapping, text).unwrap();
+    let (mapping, source) = (mapping.display().to_string(), database.url());
+    // Page 2 and book 4.
+    let told = "2 children whose parent is missing or not read";
+    let preview = dynafold(&["preview", &mapping, "--source", &source, "--all"]).exits(0);
+    assert!(preview.stdout.contains(told), "{}", preview.stdout);
+    let migrate = [
+        "migrate", &mapping, "--source", &source, "--target", "local",
+    ];
+    let loaded = dynafold(&migrate).exits(0);
+    assert!(loaded.stdout.contains(told), "{}", loaded.stdout);
+}

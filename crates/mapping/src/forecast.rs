@@ -28,7 +28,7 @@ pub struct ItemTypeForecast {
     pub empty: u64,
     /// Elements beyond the first of their rows, where rows are exploded.
     pub expanded: u64,
-    /// Children of embeds that have no parent.
+    /// Children of embeds whose parent is missing or not read.
     pub orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub cut: u64,

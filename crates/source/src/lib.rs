@@ -70,7 +70,8 @@ pub struct Chunk {
 /// Children that stand in no parent.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct LeftBehind {
-    /// Children without a parent: their reference is NULL or leads nowhere.
+    /// Children whose parent is missing or not read: their reference is NULL or leads nowhere, or what it leads to is an
+    /// orphan itself or is left out by a condition of its embed.
     pub orphans: u64,
     /// Children beyond the embed's limit.
     pub cut: u64,

@@ -81,7 +81,12 @@ fn item_types(forecast: &Forecast) -> String {
             "elements",
             "beyond the first of a row",
         ),
-        (total.orphans, "child", "children", "without a parent"),
+        (
+            total.orphans,
+            "child",
+            "children",
+            "whose parent is missing or not read",
+        ),
         (total.cut, "child", "children", "cut by `$limit`"),
         (total.expired, "expired row", "expired rows", "skipped"),
         (total.archived, "expired row", "expired rows", "archived"),

@@ -191,7 +191,9 @@ fn children(total: &Books) -> Vec<String> {
     let mut out = Vec::new();
     if total.orphans > 0 {
         let orphans = counted_as(total.orphans, "child", "children");
-        out.push(format!("{orphans} without a parent, in no item"));
+        out.push(format!(
+            "{orphans} whose parent is missing or not read, in no item"
+        ));
     }
     if total.cut > 0 {
         let cut = counted_as(total.cut, "child", "children");

@@ -22,7 +22,7 @@ pub(crate) struct RowCounts {
     pub(crate) empty: u64,
     /// Elements beyond the first of their rows.
     pub(crate) expanded: u64,
-    /// Children of embeds that have no parent.
+    /// Children of embeds whose parent is missing or not read.
     pub(crate) orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub(crate) cut: u64,
@@ -48,7 +48,7 @@ pub struct Books {
     pub empty: u64,
     /// Elements beyond the first of their rows, where rows are exploded.
     pub expanded: u64,
-    /// Children of embeds that have no parent.
+    /// Children of embeds whose parent is missing or not read.
     pub orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub cut: u64,

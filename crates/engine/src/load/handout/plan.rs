@@ -332,7 +332,9 @@ fn reads(pass: &Pass, part: &ChunkPart) -> String {
     let name = &pass.name;
     let Range { by, after, to } = match part {
         ChunkPart::Whole => return name.clone(),
-        ChunkPart::Orphans => return format!("{name}: children without a parent"),
+        ChunkPart::Orphans => {
+            return format!("{name}: children whose parent is missing or not read");
+        }
         ChunkPart::Range(range) => range,
     };
     let by = match by {
