@@ -320,13 +320,10 @@ impl Doubts<'_, '_> {
         (at, condition): (usize, &Condition),
     ) -> bool {
         let joins = &one.pass.scan.joins;
-        let table_of = |join: Option<usize>| match join {
-            None => one
-                .base
-                .and_then(|base| select.table(base, self.shape.catalog)),
-            Some(join) => joins
-                .get(join)
-                .and_then(|join| self.shape.catalog.table(&join.table)),
+        // A table may stand in the FROM several times.
+        let relation_of = |join: Option<usize>| match join {
+            None => one.base,
+            Some(join) => one.parents.get(join).copied().flatten(),
         };
         let table = select.table(at, self.shape.catalog);
         let mut own = joins
@@ -348,7 +345,7 @@ impl Doubts<'_, '_> {
             theirs.0 == at
                 && theirs.2.name == on.theirs
                 && ours.2.name == on.ours
-                && table_of(on.join).is_some_and(|table| table.name == ours.1.name)
+                && relation_of(on.join) == Some(ours.0)
         })
     }
 

@@ -160,23 +160,26 @@ impl<'a> QueryShape<'a> {
         same.into_iter().find_map(find)
     }
 
-    /// The relation of the FROM that is a table; of several the one alone whose columns are in the result.
-    pub(super) fn relation(&self, wanted: &Table) -> Option<usize> {
-        let select = self.query.select()?;
+    /// The relations of the FROM that are a table, but for one; of several those alone whose columns are in the result.
+    pub(super) fn relations(&self, wanted: &Table, but: Option<usize>) -> Vec<usize> {
+        let Some(select) = self.query.select() else {
+            return Vec::new();
+        };
         let is_it = |at: &usize| {
             let table = select.table(*at, self.catalog);
-            table.is_some_and(|table| table.name == wanted.name)
+            Some(*at) != but && table.is_some_and(|table| table.name == wanted.name)
         };
-        let all: Vec<usize> = (0..select.relations.len()).filter(is_it).collect();
-        if let [only] = all.as_slice() {
-            return Some(*only);
+        let mut all: Vec<usize> = (0..select.relations.len()).filter(is_it).collect();
+        if all.len() > 1 {
+            all.retain(|at| self.shows(*at, |_| true));
         }
-        let given = |at: &usize| {
-            let mut outputs = self.outputs.iter().flatten();
-            outputs.any(|one| one.relation == *at)
-        };
-        let mut shown = all.into_iter().filter(given);
-        shown.next().filter(|_| shown.next().is_none())
+        all
+    }
+
+    /// Whether the result has such a column of a relation.
+    pub(super) fn shows(&self, relation: usize, is: fn(&SelectedColumn<'_>) -> bool) -> bool {
+        let mut outputs = self.outputs.iter().flatten();
+        outputs.any(|one| one.relation == relation && is(one))
     }
 
     /// Whether a row of the result may be without a row of this relation.
