@@ -273,6 +273,11 @@ impl<'a> AttributeColumns<'a> {
         self.base.is_none() && table.is_some_and(|table| shape.relations(table, None).len() > 1)
     }
 
+    /// Whether the query computes its rows from several of the type's.
+    pub(super) fn merges_rows(&self) -> bool {
+        self.base.is_some() && self.result.shape.merges_rows()
+    }
+
     /// The name of a column of the result.
     pub(super) fn name(&self, at: usize) -> &'a str {
         let column = self.result.shape.columns.get(at);

@@ -268,6 +268,12 @@ impl<'a> ItemProjection<'a> {
                     .join(", ")
             ));
         }
+        if !missing.is_empty() && names.merges_rows() {
+            return Err(format!(
+                "its `sql` computes a row from several rows of `{}`, which no item of it holds: compare it with an item type that is made `from` such a query",
+                item.name
+            ));
+        }
         if !missing.is_empty() {
             return Err(format!(
                 "its `sql` does not select {}, which identifies the rows of `{}`: select it under its own name, or name its attribute under `answer`",
