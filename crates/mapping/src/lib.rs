@@ -35,4 +35,4 @@ pub use proof::{
 };
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, OutlinedItemType, Resolution, outline, resolve};
-pub use resolve::{aligned, is_fickle_query, kind_of, writing};
+pub use resolve::{aligned, fickle_part, kind_of, writing};

@@ -1,12 +1,15 @@
 //! What differs between the databases' SQL.
 
-use dynafold_relational::catalog::{DataType, TableName};
+use dynafold_relational::catalog::{DataType, Dbms, TableName};
 use dynafold_relational::scan::Relation;
 
 use super::literal::RangeLiteral;
 
 /// What differs between the databases' SQL.
 pub trait Dialect: Send + Sync {
+    /// Whose SQL it is; that of MySQL is MariaDB's too.
+    fn dbms(&self) -> Dbms;
+
     /// Quotes an identifier, as standard SQL does.
     fn quote(&self, identifier: &str) -> String {
         format!("\"{}\"", identifier.replace('"', "\"\""))

@@ -593,7 +593,8 @@ impl Visitor for QueryFacts {
         // PostgreSQL and SQLite read these as times.
         let text = value.to_string().to_lowercase();
         let times = ["now", "today", "tomorrow", "yesterday"];
-        if times.iter().any(|time| text.contains(time)) {
+        let mut words = text.split(|letter: char| !letter.is_alphabetic());
+        if words.any(|word| times.contains(&word)) {
             self.read.unsteady.push(text);
         }
         ControlFlow::Continue(())

@@ -778,6 +778,35 @@ fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
 }
 
 #[test]
+fn what_makes_a_query_answer_otherwise_is_named() {
+    let unsteady = |condition: &str| {
+        let sql = format!("SELECT 1 FROM t WHERE {condition}");
+        read(&sql, Sqlite).unsteady
+    };
+    for condition in [
+        "status <> 'unknown'",
+        "iif(n > 1, 1, 0) = 1",
+        "typeof(d) = 'text'",
+    ] {
+        assert_eq!(unsteady(condition), Vec::<String>::new(), "{condition}");
+    }
+    // A column may hold the text `now`.
+    for (condition, word) in [
+        ("date(d) = '2026-01-01'", "date()"),
+        ("datetime('now', '-1 day') > d", "datetime()"),
+        ("date() > d", "date()"),
+        ("strftime('%s', 'now') > d", "strftime()"),
+        ("d > 'now'", "'now'"),
+        ("d > '04:05tomorrow'", "'04:05tomorrow'"),
+    ] {
+        assert!(
+            unsteady(condition).contains(&word.to_owned()),
+            "{condition}"
+        );
+    }
+}
+
+#[test]
 fn each_function_that_is_known_is_listed_once() {
     let mut all: Vec<&str> = Vec::new();
     for list in [query::STEADY, query::ONE_TO_A_STATEMENT] {
@@ -864,5 +893,22 @@ fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
             is_decided,
             "{sql}"
         );
+    }
+}
+
+#[test]
+fn a_column_of_a_table_is_told_by_the_name_before_its_point() {
+    let names = |sql: &str| Sql::read(sql, Some(Sqlite)).unwrap().names_column_of("p");
+    for sql in [
+        "P.x = 1",
+        "(\"p\".x) = 1",
+        "[p].x = 1",
+        "'p'.x = 1",
+        "p /* a */ . x",
+    ] {
+        assert!(names(sql), "{sql}");
+    }
+    for sql in ["shop.x = 1", "price > 1", "x = 'p.x'", "1 -- p.x"] {
+        assert!(!names(sql), "{sql}");
     }
 }

@@ -119,6 +119,21 @@ impl Sql {
         !self.text.trim().contains('\n') && self.tokens.last().is_some_and(is_comment)
     }
 
+    /// Whether it seems to name a column of a table that is called so, in any case: the name with a point behind it.
+    pub fn names_column_of(&self, table: &str) -> bool {
+        let is_space = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
+        let tokens = self.tokens.iter().filter(|token| !is_space(token));
+        let table = table.to_lowercase();
+        let is_it = |token: &Token| match token {
+            Token::Word(word) => word.value.to_lowercase() == table,
+            // SQLite takes a text for a name there.
+            Token::SingleQuotedString(text) => text.to_lowercase() == table,
+            _ => false,
+        };
+        let mut pairs = tokens.clone().zip(tokens.skip(1));
+        pairs.any(|(name, next)| next.token == Token::Period && is_it(&name.token))
+    }
+
     pub(super) fn dbms(&self) -> Option<Dbms> {
         self.dbms
     }

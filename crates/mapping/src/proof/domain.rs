@@ -284,7 +284,7 @@ impl Domain {
     }
 
     /// The same, where a number is written as one: SQLite keeps text in columns of numbers too.
-    pub(super) fn in_figures(mut self) -> Self {
+    pub(crate) fn in_figures(mut self) -> Self {
         if self.kind == ValueKind::Number {
             let figures = CharSet::of("0123456789-.");
             let all = self.forms.iter_mut().flatten();

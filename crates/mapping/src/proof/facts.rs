@@ -44,8 +44,6 @@ pub(crate) struct ColumnFact {
     pub bytes: Option<usize>,
     /// Whether the schema does not say which texts it can hold.
     pub unclear: bool,
-    /// Whether it is SQLite's rowid, which holds whole numbers alone.
-    pub rowid: bool,
     /// The database that enforces the bounds of its type; `None` where none does, as in SQLite, or where it is not known,
     /// as for a view.
     pub bounds: Option<TypeBounds>,

@@ -228,8 +228,12 @@ impl Domain {
                 let alphabet = CharSet::of("abcdefghijklmnopqrstuvwxyz-").or(CharSet::digits());
                 // Of a value that may be a number too, as many as that has.
                 let most = if kind == ValueKind::Other { 40 } else { 36 };
-                self.losing("`pseudonym` treats UUIDs in upper and in lower case as one")
-                    .into_any_of(alphabet, Some(most))
+                let loss = if kind == ValueKind::Number {
+                    "SQLite keeps text in such a column too, and `pseudonym` treats UUIDs in upper and in lower case as one"
+                } else {
+                    "`pseudonym` treats UUIDs in upper and in lower case as one"
+                };
+                self.losing(loss).into_any_of(alphabet, Some(most))
             }
         }
     }

@@ -304,12 +304,9 @@ impl<'r, 't> ShapeReading<'r, 't> {
 pub(crate) fn key_texts(subject: ProofSubject<'_>) -> Vec<KeyTexts> {
     let keys = subject.key().unwrap_or_default().into_iter();
     let known = |placeholder: &Placeholder| {
-        let domain = subject.domain(placeholder);
         let column = subject.facts.columns.get(placeholder.place.column);
-        if column.is_some_and(|column| column.rowid) {
-            return (domain.in_figures(), column);
-        }
-        (domain, column.filter(|_| placeholder.place.path.is_empty()))
+        let column = column.filter(|_| placeholder.place.path.is_empty());
+        (subject.domain(placeholder), column)
     };
     keys.map(|(_, node)| KeyTexts::with(node, subject.time_zone, &known))
         .collect()

@@ -115,7 +115,12 @@ impl ItemBinder<'_> {
                 "`{charset}` may have several codes for one character"
             )),
         };
-        // SQLite keeps any value in any column.
+        // SQLite keeps text in any other column of numbers.
+        let domain = if column.rowid && is_stored {
+            domain.in_figures()
+        } else {
+            domain
+        };
         let bytes = match dbms {
             Dbms::Sqlite => domain.bytes(),
             _ => column_bytes(&column.data_type, domain.bytes()),
@@ -126,7 +131,6 @@ impl ItemBinder<'_> {
             domain,
             bytes,
             unclear: is_unclear(column, dbms, is_stored),
-            rowid: column.rowid && is_stored,
             bounds: (is_stored && dbms != Dbms::Sqlite).then(|| TypeBounds {
                 dbms,
                 fixed: ["binary(", "character("]
@@ -151,7 +155,6 @@ impl ItemBinder<'_> {
                 data_type: Some(position),
                 bytes: Some(7),
                 unclear: false,
-                rowid: false,
                 bounds: None,
             },
             found => ColumnFact {
@@ -160,7 +163,6 @@ impl ItemBinder<'_> {
                 domain: Domain::unknown("elements of an array may be equal"),
                 bytes: None,
                 unclear: false,
-                rowid: false,
                 bounds: None,
             },
         }

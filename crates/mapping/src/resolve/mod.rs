@@ -40,7 +40,7 @@ use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 
 pub use outline::{Outline, OutlinedItemType, outline};
-pub use pass::is_fickle_query;
+pub use pass::fickle_part;
 pub use patterns::{aligned, kind_of, writing};
 
 use pass::Passes;

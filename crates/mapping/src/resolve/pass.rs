@@ -367,33 +367,47 @@ fn stores(table: &Table) -> bool {
     }
 }
 
-/// Whether a pattern's query may give something else though no row has changed.
-pub fn is_fickle_query(query: &SqlQuery, catalog: &Catalog) -> bool {
-    let is_stored =
-        |read: &ReadTable| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);
-    let is_own = |name: &String| catalog.own_functions.contains(name);
-    let calls = |name: &ColumnRef| {
+/// Because of what a pattern's query may give something else though no row has changed; `None` where it gives the same.
+pub fn fickle_part(query: &SqlQuery, catalog: &Catalog) -> Option<String> {
+    let table_of = |read: &ReadTable| table(catalog, read.schema.as_ref(), &read.name);
+    let is_own = |name: &&String| catalog.own_functions.contains(*name);
+    let calls = |name: &&ColumnRef| {
         let owner = name.owner.as_ref();
         let of_owner = |read: &&ReadTable| owner.is_some_and(|owner| read.called.is(&owner.text));
         let mut tables = query.tables.iter().filter(of_owner);
         let has = |read: &ReadTable| {
-            let table = table(catalog, read.schema.as_ref(), &read.name);
-            table.is_some_and(|table| table.column(&name.name.text).is_some())
+            table_of(read).is_some_and(|table| table.column(&name.name.text).is_some())
         };
         tables.clone().next().is_some() && !tables.any(has)
     };
-    let takes_the_date = |read: &ReadTable| {
-        let table = table(catalog, read.schema.as_ref(), &read.name);
-        let columns = table.into_iter().flat_map(|table| &table.columns);
-        let mut clocks = columns.filter(|column| takes_the_date(column, catalog.dbms));
-        clocks.any(|column| query.used.contains(&column.name.to_lowercase()))
+    let clock = |read: &ReadTable| {
+        let mut columns = table_of(read)?.columns.iter();
+        columns.find(|column| {
+            let is_used = query.used.contains(&column.name.to_lowercase());
+            is_used && takes_the_date(column, catalog.dbms)
+        })
     };
-    !query.unsteady.is_empty()
-        || catalog.own_operators
-        || query.tables.iter().any(takes_the_date)
-        || !query.tables.iter().all(is_stored)
-        || query.functions.iter().any(is_own)
-        || catalog.dbms == Dbms::Postgres && query.qualified.iter().any(calls)
+    let own = || query.functions.iter().find(is_own);
+    let unstored = || {
+        let mut tables = query.tables.iter();
+        tables.find(|read| !table_of(read).is_some_and(stores))
+    };
+    let called = || {
+        let mut qualified = query.qualified.iter();
+        qualified.find(|name| catalog.dbms == Dbms::Postgres && calls(name))
+    };
+    let first = query.unsteady.first();
+    let name = first
+        .or_else(own)
+        .or_else(|| Some(&unstored()?.name.text))
+        .or_else(|| Some(&query.tables.iter().find_map(clock)?.name))
+        .or_else(|| Some(&called()?.name.text));
+    let operators = || {
+        catalog
+            .own_operators
+            .then(|| "operators or casts that users have defined".to_owned())
+    };
+    name.map(|name| format!("`{name}`")).or_else(operators)
 }
 
 #[cfg(test)]
@@ -494,7 +508,7 @@ mod tests {
             ..Scan::of(Relation::Table(orders.name.clone()), Vec::new())
         };
         let is_fickle_sql = |sql: &str, catalog: &Catalog| {
-            is_fickle_query(&SqlQuery::read(sql, Some(catalog.dbms)).unwrap(), catalog)
+            fickle_part(&SqlQuery::read(sql, Some(catalog.dbms)).unwrap(), catalog).is_some()
         };
         let used = "SELECT opens FROM orders WHERE placed_at < opens";
         for (dbms, zone, fickle) in [
@@ -523,7 +537,7 @@ mod tests {
     fn a_cast_to_a_time_may_read_today() {
         let is_fickle = |sql: &str| {
             let query = SqlQuery::read(sql, Some(Dbms::Postgres)).unwrap();
-            is_fickle_query(&query, &shop())
+            fickle_part(&query, &shop()).is_some()
         };
         for (condition, fickle) in [
             ("placed_at <= status::date", true),
@@ -544,11 +558,17 @@ mod tests {
     fn a_function_of_the_databases_own_may_hide_behind_a_plain_name() {
         let query = SqlQuery::read("SELECT lower(email) FROM users", Some(Dbms::Postgres)).unwrap();
         let mut catalog = shop();
-        assert!(!is_fickle_query(&query, &catalog));
+        assert_eq!(fickle_part(&query, &catalog), None);
         catalog.own_functions = vec!["lower".to_owned()];
-        assert!(is_fickle_query(&query, &catalog));
+        assert_eq!(fickle_part(&query, &catalog).as_deref(), Some("`lower`"));
         let mut catalog = shop();
         catalog.own_operators = true;
-        assert!(is_fickle_query(&query, &catalog));
+        assert!(fickle_part(&query, &catalog).is_some());
+        let mut catalog = shop();
+        catalog
+            .tables
+            .iter_mut()
+            .for_each(|table| table.live = true);
+        assert_eq!(fickle_part(&query, &catalog).as_deref(), Some("`users`"));
     }
 }

@@ -464,6 +464,21 @@ fn the_help_of_empty_key_keeps_filters() {
     assert!(help.contains("$value: \"{name | lower}\""), "{help}");
 }
 
+/// SQLite keeps text in a column of numbers, and not in the rowid.
+#[test]
+fn pseudonyms_of_a_rowid_differ() {
+    let text = item("from: users, key: { PK: \"USER#{id | pseudonym}\", SK: \"USER#\" }");
+    for rowid in [true, false] {
+        let mut catalog = catalog();
+        catalog.dbms = Dbms::Sqlite;
+        let id = table_mut(&mut catalog, "users").column_mut("id").unwrap();
+        id.rowid = rowid;
+        let told = format!("{:?}", check_with(&text, &catalog).1);
+        let reason = "SQLite keeps text in such a column too, and `pseudonym` treats UUIDs";
+        assert_eq!(told.contains(reason), !rowid, "{told}");
+    }
+}
+
 /// Also where no key has the parent's own column.
 #[test]
 fn a_foreign_key_in_a_key_leads_to_the_column_that_the_database_numbers() {

@@ -1,7 +1,7 @@
 //! The SQL of MySQL and MariaDB, where it differs from that of the other databases.
 
 use dynafold_format::hex;
-use dynafold_relational::catalog::DataType;
+use dynafold_relational::catalog::{DataType, Dbms};
 
 use crate::Dialect;
 use crate::literal::RangeLiteral;
@@ -11,6 +11,10 @@ use crate::literal::RangeLiteral;
 pub(super) struct MysqlDialect;
 
 impl Dialect for MysqlDialect {
+    fn dbms(&self) -> Dbms {
+        Dbms::Mysql
+    }
+
     fn quote(&self, identifier: &str) -> String {
         format!("`{}`", identifier.replace('`', "``"))
     }

@@ -150,6 +150,10 @@ const TLS: Tls = Tls {
 struct PostgresSql;
 
 impl Dialect for PostgresSql {
+    fn dbms(&self) -> Dbms {
+        Dbms::Postgres
+    }
+
     fn types_nulls(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! How SQLite writes SQL, and rows of which it is said what disagrees with their declared types.
 
-use dynafold_relational::catalog::DataType;
+use dynafold_relational::catalog::{DataType, Dbms};
 use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
 use sqlx::Row as _;
@@ -21,6 +21,10 @@ pub(super) struct SqliteDialect {
 pub(super) const UTF8: SqliteDialect = SqliteDialect { is_utf16: false };
 
 impl Dialect for SqliteDialect {
+    fn dbms(&self) -> Dbms {
+        Dbms::Sqlite
+    }
+
     fn shares_columns(&self) -> bool {
         true
     }

@@ -97,8 +97,10 @@ pub(crate) struct DrawnCalls {
     pub asked: u64,
     /// How many there are; `None` where nobody can count them.
     pub possible: Option<u64>,
-    /// Drawn values that make no key.
+    /// Drawn values of which no request can be made.
     pub refused: u64,
+    /// Why the first of them makes none.
+    pub refusal: Option<String>,
     /// The parameters with the columns from which their values are.
     pub origins: Vec<(Arc<str>, TableName, String)>,
     /// What could not be drawn, a line each.
@@ -111,11 +113,9 @@ impl DrawnCalls {
         let known = self.asked + self.refused;
         let more = self.possible.is_some_and(|possible| possible > known);
         let more = more.then(|| "there are more values".to_owned());
-        let refused = (self.refused > 0).then(|| {
+        let refused = self.refusal.as_ref().map(|first| {
             let refused = self.refused;
-            format!(
-                "{refused} drawn values do not make a valid DynamoDB request and were not asked"
-            )
+            format!("no DynamoDB request can be made of {refused} of the drawn values: {first}")
         });
         more.into_iter().chain(refused).collect()
     }

@@ -59,9 +59,25 @@ impl<'a> QueryResult<'a> {
     }
 }
 
-/// The relation of a query that stands for what an item type is made from.
+/// The relation of a query that stands for what an item type is made from. Of several of one table it is the one alone that
+/// each row has, or whose columns keep their names.
 fn base(shape: &QueryShape<'_>, pass: &Pass) -> Option<usize> {
-    shape.relation(shape.catalog.table(pass.scan.from.table()?)?)
+    let table = shape.catalog.table(pass.scan.from.table()?)?;
+    let mut all = shape.relations(table, None);
+    if all.len() > 1 {
+        all.retain(|at| !shape.may_be_missing(*at));
+    }
+    if all.len() > 1 {
+        all.retain(|at| shape.shows(*at, |column| !column.is_renamed));
+    }
+    only(&all)
+}
+
+fn only(relations: &[usize]) -> Option<usize> {
+    match relations {
+        [only] => Some(*only),
+        _ => None,
+    }
 }
 
 /// The columns of a query as an item type's attributes know them.
@@ -217,8 +233,8 @@ impl<'a> AttributeColumns<'a> {
     pub(super) fn parent(&self, join: usize) -> Option<usize> {
         let (shape, joins) = (self.result.shape, &self.pass.scan.joins);
         let own = joins.get(join)?;
-        let relation = shape.relation(shape.catalog.table(&own.table)?);
-        let relation = relation.filter(|of| Some(*of) != self.base)?;
+        let table = shape.catalog.table(&own.table)?;
+        let relation = only(&shape.relations(table, self.base))?;
         let is_joined = |on: &Match| {
             let ours = on.join.map_or(self.base, |join| self.parent(join));
             ours.is_some_and(|of| shape.equates((relation, &on.theirs), (of, &on.ours)))
@@ -247,6 +263,19 @@ impl<'a> AttributeColumns<'a> {
         let found = (output.relation, output.column.name.as_str());
         found == (relation, name)
             || shape.equates((relation, name), found) && !shape.may_be_missing(output.relation)
+    }
+
+    /// Whether the query reads the type's table several times, and does not show which of them the items are of.
+    pub(super) fn is_unclear(&self) -> bool {
+        let shape = self.result.shape;
+        let table = self.pass.scan.from.table();
+        let table = table.and_then(|name| shape.catalog.table(name));
+        self.base.is_none() && table.is_some_and(|table| shape.relations(table, None).len() > 1)
+    }
+
+    /// Whether the query computes its rows from several of the type's.
+    pub(super) fn merges_rows(&self) -> bool {
+        self.base.is_some() && self.result.shape.merges_rows()
     }
 
     /// The name of a column of the result.

@@ -10,7 +10,7 @@ use dynafold_mapping::model::{
     TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
-use dynafold_mapping::{aligned, is_fickle_query, writing};
+use dynafold_mapping::{aligned, fickle_part, writing};
 use dynafold_relational::catalog::{Column, DataType, TableName};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_sql::{
@@ -21,7 +21,7 @@ use dynafold_sql::{
 use super::call::DrawnCalls;
 use super::places::is_same;
 use super::projection::{ItemProjection, keys};
-use super::shape::{QueryShape, is_exact, not_null, parts};
+use super::shape::{OF_ROWS, QueryShape, is_exact, not_null, parts};
 
 /// What both sides of a pattern say, held against each other.
 pub(super) struct Doubts<'w, 'a> {
@@ -42,24 +42,23 @@ impl Doubts<'_, '_> {
         let (query, catalog) = (&self.shape.query, self.shape.catalog);
         let mut steady = query.clone();
         if query.limit != RowLimit::None || query.offset != RowLimit::None {
-            doubts.push(if query.order_decides(catalog) {
-                "its SQL has a LIMIT, and what lies behind it is not compared".to_owned()
-            } else {
-                "its SQL has a LIMIT, and rows may be equal under its ORDER BY".to_owned()
-            });
+            let why = match query.order {
+                None => "its SQL has a LIMIT and no ORDER BY: it may return any of the rows",
+                Some(_) if query.order_decides(catalog) => {
+                    "its SQL has a LIMIT, and what lies behind it is not compared"
+                }
+                Some(_) => "its SQL has a LIMIT, and rows may be equal under its ORDER BY",
+            };
+            doubts.push(why.to_owned());
             // One is its own; others are those of queries within it.
             let own = steady.unsteady.iter().position(|word| word == "LIMIT");
             if let Some(own) = own {
                 steady.unsteady.remove(own);
             }
         }
-        if is_fickle_query(&steady, catalog) {
-            let mut functions = query.functions.iter();
-            let own = functions.find(|name| catalog.own_functions.contains(name));
-            let word = steady.unsteady.first().or(own);
-            let by = word.map_or(String::new(), |word| format!(", because of `{word}`"));
+        if let Some(what) = fickle_part(&steady, catalog) {
             doubts.push(format!(
-                "its SQL may have another answer at another time{by}"
+                "its SQL may have another answer at another time, because of {what}"
             ));
         }
         let mut types = self.types.iter();
@@ -109,6 +108,10 @@ impl Doubts<'_, '_> {
         let uses = self.shape.query.sql.parameters().iter();
         let names: BTreeSet<&str> = uses.map(|one| one.name.as_str()).collect();
         let mut bound: Vec<(usize, &TableName, &str)> = Vec::new();
+        if self.shape.query.select().is_none() && !names.is_empty() {
+            doubts.push("its SQL is not one SELECT".to_owned());
+            return;
+        }
         for name in &names {
             let Some((at, table, column)) = self.shape.equal(name) else {
                 doubts.push(format!(
@@ -193,7 +196,7 @@ impl Doubts<'_, '_> {
         let bases: Vec<usize> = self.types.iter().filter_map(|one| one.base).collect();
         let (mut beyond, mut named) = (Vec::new(), Vec::new());
         if query.set != SetOperation::One {
-            named.push("it combines several SELECTs".to_owned());
+            named.push("several SELECTs".to_owned());
         }
         let strange = query.selects.iter().flat_map(|select| &select.strange);
         named.extend(
@@ -320,13 +323,10 @@ impl Doubts<'_, '_> {
         (at, condition): (usize, &Condition),
     ) -> bool {
         let joins = &one.pass.scan.joins;
-        let table_of = |join: Option<usize>| match join {
-            None => one
-                .base
-                .and_then(|base| select.table(base, self.shape.catalog)),
-            Some(join) => joins
-                .get(join)
-                .and_then(|join| self.shape.catalog.table(&join.table)),
+        // A table may stand in the FROM several times.
+        let relation_of = |join: Option<usize>| match join {
+            None => one.base,
+            Some(join) => one.parents.get(join).copied().flatten(),
         };
         let table = select.table(at, self.shape.catalog);
         let mut own = joins
@@ -348,7 +348,7 @@ impl Doubts<'_, '_> {
             theirs.0 == at
                 && theirs.2.name == on.theirs
                 && ours.2.name == on.ours
-                && table_of(on.join).is_some_and(|table| table.name == ours.1.name)
+                && relation_of(on.join) == Some(ours.0)
         })
     }
 
@@ -660,10 +660,6 @@ fn key(condition: &Condition) -> Option<(&ColumnRef, Vec<&str>)> {
         _ => None,
     }
 }
-
-/// Functions that make one value of the values of several rows. Others that are not of one row may change what a query
-/// answers, as far as is known.
-const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
 /// What a column of the result takes beside the row's own values.
 fn inputs_beside_the_row(output: &SelectOutput) -> Vec<String> {

@@ -6,10 +6,11 @@
 
 use std::collections::HashSet;
 
+use dynafold_format::with_causes;
 use dynafold_mapping::access::{self, clock_value, plan};
 use dynafold_mapping::item::text_of;
 use dynafold_mapping::model::{AccessPattern, Parameter, ParameterKind, Template};
-use dynafold_mapping::template::Filter;
+use dynafold_mapping::template::{ApplyError, Filter};
 use dynafold_mapping::{kind_of, writing};
 use dynafold_relational::catalog::Dbms;
 use dynafold_relational::value::{TimeKind, Value, compare};
@@ -245,25 +246,34 @@ impl<'a> CallDrawing<'_, 'a> {
         })
     }
 
-    /// Adds a call, unless it makes no key or was added before.
+    /// Adds a call, unless no request can be made of it or it was added before.
     pub(super) fn call(&mut self, why: DrawReason, cells: &[(usize, LiteralCell)]) {
-        let is_own = !matches!(
-            why,
-            DrawReason::Absent | DrawReason::Beyond | DrawReason::Variant
-        );
+        if let Err(reason) = self.try_call(why, cells) {
+            let is_own = !matches!(
+                why,
+                DrawReason::Absent | DrawReason::Beyond | DrawReason::Variant
+            );
+            if is_own {
+                self.drawn.refused += 1;
+                self.drawn.refusal.get_or_insert(reason);
+            }
+        }
+    }
+
+    /// # Errors
+    ///
+    /// Why no request can be made of the values.
+    fn try_call(&mut self, why: DrawReason, cells: &[(usize, LiteralCell)]) -> Result<(), String> {
         let mut values = Vec::new();
         let (mut given, mut literals) = (Vec::new(), Vec::new());
         for (at, each) in self.given.iter().enumerate() {
             let cell = cell_of(cells, at).or_else(|| cell_of(&self.fixed, at));
-            let Some(cell) = cell else { return };
+            let Some(cell) = cell else { return Ok(()) };
             let mut written = cell.literal.clone();
             let value = match each.parameter {
                 None => cell.value.clone(),
                 Some(parameter) => {
-                    let Some(value) = self.parameter_value(parameter, each, &cell.value) else {
-                        self.drawn.refused += u64::from(is_own);
-                        return;
-                    };
+                    let value = self.parameter_value(parameter, each, &cell.value)?;
                     values.push(value.clone());
                     // Whoever calls has one value, and gives it to both sides.
                     if is_another(each, &cell.value, &value) {
@@ -275,10 +285,8 @@ impl<'a> CallDrawing<'_, 'a> {
             literals.push((each.name.clone(), written));
             given.push((each.name.clone(), shown(&value)));
         }
-        if plan(self.pattern, &values, self.draw_context.context).is_err() {
-            self.drawn.refused += u64::from(is_own);
-            return;
-        }
+        plan(self.pattern, &values, self.draw_context.context)
+            .map_err(|error| with_causes(&error))?;
         let key = literals.iter().map(|(_, literal)| literal.clone());
         if self.seen.insert(key.collect()) {
             self.drawn.calls.push(DrawnCall {
@@ -288,29 +296,38 @@ impl<'a> CallDrawing<'_, 'a> {
                 literals,
             });
         }
+        Ok(())
     }
 
     /// A value of a column as a parameter takes it.
+    ///
+    /// # Errors
+    ///
+    /// Why the parameter does not take it.
     fn parameter_value(
         &self,
         parameter: &Parameter,
         given: &DrawnParameter<'_>,
         value: &Value,
-    ) -> Option<Value> {
+    ) -> Result<Value, String> {
+        let refused = |error: ApplyError| format!("`{}` cannot be made: {error}", parameter.name);
         let mut value = value.clone();
         if parameter.kind == ParameterKind::Text {
             for filter in &given.written {
-                value = filter.apply(value, self.draw_context.context).ok()?;
+                let applied = filter.apply(value, self.draw_context.context);
+                value = applied.map_err(refused)?;
             }
         }
         match (parameter.kind, &value) {
-            (ParameterKind::Binary | ParameterKind::Hex, Value::Bytes(_)) => Some(value),
-            (ParameterKind::Boolean, Value::Number(number)) => match number.as_str() {
-                "0" => Some(Value::Bool(false)),
-                "1" => Some(Value::Bool(true)),
-                _ => None,
-            },
-            _ => access::read(parameter, text_of(&value).ok()?, None).ok(),
+            (ParameterKind::Binary | ParameterKind::Hex, Value::Bytes(_)) => Ok(value),
+            (ParameterKind::Boolean, Value::Number(number)) if number.as_str() == "0" => {
+                Ok(Value::Bool(false))
+            }
+            (ParameterKind::Boolean, Value::Number(number)) if number.as_str() == "1" => {
+                Ok(Value::Bool(true))
+            }
+            _ => access::read(parameter, text_of(&value).map_err(refused)?, None)
+                .map_err(|error| with_causes(&error)),
         }
     }
 }

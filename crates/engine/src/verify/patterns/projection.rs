@@ -135,7 +135,7 @@ impl<'a> ItemProjection<'a> {
             projection.add(vec![name.clone()], column, node, &names);
         }
         projection.add_document_attributes(pattern, model, &names);
-        projection.identify(model)?;
+        projection.identify(model, &names)?;
         projection.find_recoverable(&names);
         projection.find_doubts(&names);
         Ok(projection)
@@ -218,7 +218,7 @@ impl<'a> ItemProjection<'a> {
     }
 
     /// Finds what identifies the items: the table's whole key, or what identifies the source rows.
-    fn identify(&mut self, model: &Model) -> Result<(), String> {
+    fn identify(&mut self, model: &Model, names: &AttributeColumns<'_>) -> Result<(), String> {
         let (item, table) = (self.item, &model.table);
         let mut keys: Vec<&Arc<str>> = Vec::new();
         for key in table.key() {
@@ -238,6 +238,12 @@ impl<'a> ItemProjection<'a> {
             self.identity = identity;
             self.by_key = true;
             return Ok(());
+        }
+        if names.is_unclear() {
+            return Err(format!(
+                "its `sql` reads the table of `{}` more than once and does not show which rows are the items': select the columns of the others under other names",
+                item.name
+            ));
         }
         let mut identity: Vec<usize> = Vec::new();
         let (mut missing, mut lossy) = (Vec::<&str>::new(), Vec::<&str>::new());
@@ -260,6 +266,12 @@ impl<'a> ItemProjection<'a> {
                     .map(|key| &***key)
                     .collect::<Vec<_>>()
                     .join(", ")
+            ));
+        }
+        if !missing.is_empty() && names.merges_rows() {
+            return Err(format!(
+                "its `sql` computes a row from several rows of `{}`, which no item of it holds: compare it with an item type that is made `from` such a query",
+                item.name
             ));
         }
         if !missing.is_empty() {

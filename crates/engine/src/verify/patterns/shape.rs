@@ -3,8 +3,8 @@
 
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
 use dynafold_sql::{
-    ColumnOrigin, ColumnRef, Comparator, Condition, ConditionTest, Name, Operand, Select,
-    SelectedColumn, SqlQuery,
+    ColumnOrigin, ColumnRef, Comparator, Condition, ConditionTest, Name, Operand, OperandValue,
+    Select, SelectOutput, SelectedColumn, SqlQuery, Wrapping,
 };
 
 /// A column of a relation, by the relation's number in FROM.
@@ -160,23 +160,32 @@ impl<'a> QueryShape<'a> {
         same.into_iter().find_map(find)
     }
 
-    /// The relation of the FROM that is a table; of several the one alone whose columns are in the result.
-    pub(super) fn relation(&self, wanted: &Table) -> Option<usize> {
-        let select = self.query.select()?;
+    /// The relations of the FROM that are a table, but for one; of several those alone whose columns are in the result.
+    pub(super) fn relations(&self, wanted: &Table, but: Option<usize>) -> Vec<usize> {
+        let Some(select) = self.query.select() else {
+            return Vec::new();
+        };
         let is_it = |at: &usize| {
             let table = select.table(*at, self.catalog);
-            table.is_some_and(|table| table.name == wanted.name)
+            Some(*at) != but && table.is_some_and(|table| table.name == wanted.name)
         };
-        let all: Vec<usize> = (0..select.relations.len()).filter(is_it).collect();
-        if let [only] = all.as_slice() {
-            return Some(*only);
+        let mut all: Vec<usize> = (0..select.relations.len()).filter(is_it).collect();
+        if all.len() > 1 {
+            all.retain(|at| self.shows(*at, |_| true));
         }
-        let given = |at: &usize| {
-            let mut outputs = self.outputs.iter().flatten();
-            outputs.any(|one| one.relation == *at)
-        };
-        let mut shown = all.into_iter().filter(given);
-        shown.next().filter(|_| shown.next().is_none())
+        all
+    }
+
+    /// Whether the result has such a column of a relation.
+    pub(super) fn shows(&self, relation: usize, is: fn(&SelectedColumn<'_>) -> bool) -> bool {
+        let mut outputs = self.outputs.iter().flatten();
+        outputs.any(|one| one.relation == relation && is(one))
+    }
+
+    /// Whether a row of the result may be computed from several rows.
+    pub(super) fn merges_rows(&self) -> bool {
+        let select = self.query.select();
+        select.is_some_and(|select| select.groups || select.outputs.iter().any(is_of_rows))
     }
 
     /// Whether a row of the result may be without a row of this relation.
@@ -391,4 +400,25 @@ fn same_equality(one: ColumnOrigin<'_>, other: ColumnOrigin<'_>, dbms: Dbms) -> 
     let is_text = |column: &Column| matches!(column.data_type, DataType::Text { .. });
     let plain = |column: &Column| !column.insensitive && !is_text(column) && !is_label(column);
     are_exact || one.2.data_type == other.2.data_type && plain(one.2) && plain(other.2)
+}
+
+/// Functions that make one value of the values of several rows. Others that are not of one row may change what a query
+/// answers, as far as is known.
+pub(super) const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
+
+/// Whether a column of the result is such a function's. With several values, SQLite's `max` and `min` are of one row.
+fn is_of_rows(output: &SelectOutput) -> bool {
+    let SelectOutput::One { value, .. } = output else {
+        return false;
+    };
+    let is_known = |name: &String| OF_ROWS.contains(&name.as_str());
+    let within = match &value.value {
+        OperandValue::Expression(inner) if !inner.has_query && !inner.has_window => {
+            let mut functions = inner.functions.iter();
+            functions.any(|name| is_known(name) && !["max", "min"].contains(&name.as_str()))
+        }
+        _ => false,
+    };
+    let is_around = |one: &Wrapping| matches!(one, Wrapping::Function(name) if is_known(name));
+    within || value.around.iter().any(is_around)
 }

@@ -105,9 +105,9 @@ impl<'a> PatternProver<'_, 'a> {
         self.report.notes.extend(drawn.notes.iter().cloned());
         report_calls(drawn.calls.len());
         let Some(first) = drawn.calls.first() else {
-            return Err(ProofStop::Unproved(
-                "no values for a call could be drawn".to_owned(),
-            ));
+            let mut reasons = vec!["no values for a call could be drawn".to_owned()];
+            reasons.extend(drawn.doubts());
+            return Err(ProofStop::Unproved(reasons.join("; ")));
         };
         if query.sql.ends_in_comment() {
             let note = "a comment hides the end of its `sql`: YAML has folded the following lines into the line of the comment";

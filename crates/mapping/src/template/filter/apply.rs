@@ -230,7 +230,7 @@ pub(super) fn truth(text: &str) -> Result<Value, ApplyError> {
 }
 
 pub(super) fn document(text: &str) -> Result<Value, ApplyError> {
-    parse_document(text).map_err(|_| ApplyError::NotJson)
+    parse_document(text).map_err(|error| ApplyError::NotJson(error.to_string()))
 }
 
 /// A list as a set, or a scalar as a set of one. That the members are of one kind and differ is

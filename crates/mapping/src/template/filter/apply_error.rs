@@ -46,9 +46,9 @@ pub enum ApplyError {
     /// When a value says neither true nor false.
     #[error("the value is neither true nor false")]
     NotABoolean,
-    /// When text is not a JSON document.
-    #[error("the text is not a JSON document")]
-    NotJson,
+    /// When text is not a JSON document, or not one that DynamoDB could hold: an object names a member twice, say.
+    #[error("the text cannot be read as JSON: {0}")]
+    NotJson(String),
     /// When bytes or text are not a UUID.
     #[error("the value is not a UUID")]
     NotAUuid,
@@ -149,7 +149,7 @@ impl ApplyError {
                 "not-a-boolean",
                 "use `| map(…)` to define what is true and what is false",
             ),
-            Self::NotJson => ("not-json", "keep it as text, without `| json`"),
+            Self::NotJson(_) => ("not-json", "keep it as text, without `| json`"),
             Self::NotAUuid => ("not-a-uuid", "use `| hex` for other bytes"),
             Self::NotATime { .. } => (
                 "not-a-time",

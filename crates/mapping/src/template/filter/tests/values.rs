@@ -236,3 +236,13 @@ fn no_message_holds_a_value_of_the_row() {
         );
     }
 }
+
+#[test]
+fn json_that_dynamodb_cannot_hold_is_not_called_malformed() {
+    let error = try_apply("json", text(r#"{"a":1,"a":2}"#), &Context::default());
+    let error = error.expect_err("a member twice").to_string();
+    assert_eq!(
+        error,
+        "the text cannot be read as JSON: an object names a member twice"
+    );
+}
