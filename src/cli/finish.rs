@@ -222,13 +222,13 @@ fn unfinished(error: FinishError) -> Failure {
             "finish with the version of dynafold that loaded the chunks, or load them again with this one"
         }
         FinishError::OtherLine { .. } => {
-            "rows may be missing, and items in the table that the plan does not make: make a new plan for a new table or an empty prefix, and give its lines to workers unchanged"
+            "make a new plan for a new table or an empty prefix, and give workers its lines unchanged: this load may have left out rows, or written items that are not in the plan"
         }
         FinishError::Differ { .. } => {
-            "the snapshot, the mapping or the program was not the same for both: load into a new table by a new plan"
+            "the snapshot, the mapping or the program was not the same for both: make a new plan, and load into a new table"
         }
         FinishError::TooManyParts(_) => "make a new plan of larger chunks: `plan --chunk-rows`",
-        FinishError::Lost { .. } => "export into another place by a new plan",
+        FinishError::Lost { .. } => "make a new plan, and export to another place",
         FinishError::Places(..) | FinishError::Tables(..) => {
             "load all chunks of one plan into one table, which stays until they are loaded"
         }

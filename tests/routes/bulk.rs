@@ -264,7 +264,7 @@ async fn an_interrupted_run_leaves_the_operation_and_one_that_is_cancelled_is_to
     let child = begin();
     assert!(comes(std::time::Duration::from_mins(1), || arn().is_some()));
     signal(&child, "-INT");
-    ran(child).exits(130).says("the bulk operation goes on");
+    ran(child).exits(130).says("the bulk operation continues");
     // The same command waits for it, and hears that somebody has cancelled it.
     let child = begin();
     let cancelled = dynamodb(

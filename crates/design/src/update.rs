@@ -92,7 +92,7 @@ pub enum UpdateError {
     #[error("the mapping has errors")]
     Mapping,
     /// When a pin says otherwise than a key that exists.
-    #[error("`{item}` already has another key than `keep` asks for: existing keys are not changed")]
+    #[error("`keep` asks for another key of `{item}`, but --update does not change existing keys")]
     Pin {
         /// The item type.
         item: String,
@@ -103,7 +103,7 @@ pub enum UpdateError {
     )]
     Expiry,
     /// When an addition would change what is there.
-    #[error("the lines that were added would change `{name}`, which must stay as it is")]
+    #[error("the added lines would change `{name}`, but --update changes nothing that exists")]
     Changed {
         /// An item type, an index or an access pattern.
         name: String,

@@ -23,7 +23,7 @@ impl RetryWarning {
     /// Warns if that was the failure after which it is time to.
     pub fn ends(&self, retry: &Retry, why: &TargetError) {
         if retry.failures == LONG && !self.0.swap(true, Ordering::Relaxed) {
-            tracing::warn!("{}; it is tried again for some minutes", with_causes(why));
+            tracing::warn!("{}; retrying for some minutes", with_causes(why));
         }
     }
 }

@@ -161,7 +161,7 @@ impl RouteReport {
     pub(super) fn text(&self) -> String {
         let operation = &self.operation;
         let name = loader(self.route);
-        let told = |figure: Option<u64>| figure.map_or_else(|| "not told".to_owned(), count);
+        let told = |figure: Option<u64>| figure.map_or_else(|| "not reported".to_owned(), count);
         let unmet = self.reports.condition_failures;
         let imported = match self.route {
             ServiceLoad::Import => format!("imported {}", told(operation.imported_items)),

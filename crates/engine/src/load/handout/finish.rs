@@ -100,7 +100,7 @@ pub enum FinishError {
         of: u64,
     },
     /// When the keys of a chunk are not those of all its items.
-    #[error("chunk {chunk} has made {}, and its result has {}", counted(*made, "item"), counted(*keys, "key"))]
+    #[error("chunk {chunk} made {}, but its result has {}", counted(*made, "item"), counted(*keys, "key"))]
     ChunkKeys {
         /// The chunk's number in the plan.
         chunk: usize,
@@ -122,10 +122,10 @@ pub enum FinishError {
     #[error("the content of {} does not match the digest in its name", .0.display())]
     Altered(PathBuf),
     /// When an import does not take so many objects.
-    #[error("the export has {0} parts, and an import takes at most {MOST_PARTS}")]
+    #[error("the export has {0} parts, but an import takes at most {MOST_PARTS}")]
     TooManyParts(usize),
     /// When parts do not hold what the chunks have made.
-    #[error("the parts hold {}, and the chunks have made {made}", counted(*held, "item"))]
+    #[error("the parts hold {}, but the chunks made {made}", counted(*held, "item"))]
     Lost {
         /// Items of all parts.
         held: u64,
@@ -142,7 +142,7 @@ pub enum FinishError {
         cause: io::Error,
     },
     /// When an archive is there, and the results name no archived item: it would be taken for theirs.
-    #[error("the results name no archived item, but {} is there", .0.display())]
+    #[error("{} exists, but the results name no archived item", .0.display())]
     OlderArchive(PathBuf),
     /// When keys cannot be compared, or the report's files cannot be written.
     #[error(transparent)]
