@@ -912,7 +912,7 @@ pub(super) async fn compare(
     if found.exported_from != found.source {
         // It may be the same database under another address.
         output.warning(&format!(
-            "the manifest names the source {}, and the items were compared with {}",
+            "the manifest names the source {}, but the items were compared with {}",
             found.exported_from, found.source
         ));
     }

@@ -199,7 +199,7 @@ async fn a_report_with_more_lines_than_dynamodb_counts_is_told() {
         return;
     };
     let ran = case.route("bulk", &["--format", "json"]).exits(3);
-    ran.says("DynamoDB tells of 0 refused items, and its reports have 1 line about one");
+    ran.says("DynamoDB counts 0 refused items, but its reports have 1 line about one");
     let report = ran.json();
     assert_eq!(report["operation"]["failed_items"], 0);
     let reports = &report["reports"];

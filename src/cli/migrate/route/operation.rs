@@ -193,7 +193,7 @@ impl<'r> Operation<'r> {
     /// Why the wait for it ends.
     fn unknown(&self, status: &str) -> Failure {
         let message = format!(
-            "the operation keeps the status `{status}`, which this version does not know: {}",
+            "the operation still has the status `{status}`, which this version does not know: {}",
             self.arn
         );
         Failure::failed(message)

@@ -246,8 +246,8 @@ impl RouteReport {
                 .failed_items
                 .map(|items| counted(items, "refused item"));
             warnings.push(format!(
-                "DynamoDB tells of {}, and its reports have {}: look into {}",
-                told.as_deref().unwrap_or("no number of refused items"),
+                "DynamoDB counts {}, but its reports have {}: read them at {}",
+                told.as_deref().unwrap_or("no refused items at all"),
                 counted_as(self.reported(), "line about one", "lines about such"),
                 self.reports.place
             ));
