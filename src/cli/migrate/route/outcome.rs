@@ -241,13 +241,12 @@ impl RouteReport {
             ));
         }
         if self.reported() != self.errors() {
-            let told = self
-                .operation
-                .failed_items
-                .map(|items| counted(items, "refused item"));
+            let told = self.operation.failed_items.map_or_else(
+                || "gives no number of refused items".to_owned(),
+                |items| format!("counts {}", counted(items, "refused item")),
+            );
             warnings.push(format!(
-                "DynamoDB counts {}, but its reports have {}: read them at {}",
-                told.as_deref().unwrap_or("no refused items at all"),
+                "DynamoDB {told}, but its reports have {}: read them at {}",
                 counted_as(self.reported(), "line about one", "lines about such"),
                 self.reports.place
             ));
