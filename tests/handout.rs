@@ -627,7 +627,7 @@ async fn a_chunk_counts_only_with_the_keys_of_all_its_items() {
     let file = done["keys"]["file"].as_str().unwrap().to_owned();
     done["keys"] = Value::Null;
     let ran = handed.finish(&format!("{keyless}\n{others}"), &[]).exits(1);
-    says(&ran, "and its result has 0 keys");
+    says(&ran, "but its result has 0 keys");
     // A file that is not as it was written, or gone.
     let file = handed.path("files").join(file);
     let keys = std::fs::read(&file).unwrap();

@@ -26,7 +26,7 @@ use crate::dynamodb::price::Prices;
 use crate::scan::{Relation, Scan};
 use crate::source::Source;
 
-/// The workload that stands for what the source has counted.
+/// The argument of `--workload` for the statements that the source has counted.
 const COUNTED: &str = "source:";
 
 #[derive(Debug, Args)]
@@ -91,53 +91,32 @@ pub(in crate::cli) struct DesignCommand {
     region: Option<String>,
 }
 
-/// What a table has to serve, and what it is told besides.
-struct Wanted<'w> {
-    catalog: &'w Catalog,
-    statements: &'w [Statement],
-    prices: &'w Prices,
-    arguments: &'w DesignCommand,
+/// A workload, and the schema, prices and arguments to serve it by.
+struct DesignRequest<'r> {
+    catalog: &'r Catalog,
+    statements: &'r [Statement],
+    prices: &'r Prices,
+    arguments: &'r DesignCommand,
 }
 
-#[expect(clippy::too_many_lines, reason = "what the command does, in its order")]
+/// What a workload file fixes: beside which items others are stored, and which items expire.
+type Fixed = (Pins, Expiries);
+
+/// A column with its table.
+type TableColumn = (TableName, String);
+
 pub(super) async fn run(
     arguments: DesignCommand,
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
-    let to_stdout = arguments.output == Path::new("-") && arguments.explain.is_none();
-    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    if arguments.explain.is_none() && arguments.compare.is_empty() {
-        if let Some(report) = &arguments.report
-            && (report == Path::new("-") || whole(report) == whole(&arguments.output))
-        {
-            return Err(Failure::usage("--report needs a file of its own")
-                .with_help("name another file than --output; --format json prints the report"));
-        }
-        for file in std::iter::once(&arguments.output).chain(&arguments.report) {
-            refuse_existing(file, arguments.force)?;
-        }
-    }
-    for path in arguments.compare.iter().chain(&arguments.update) {
-        std::fs::File::open(path)
-            .map_err(|error| Failure::unread("", path, &error).into_usage())?;
-    }
+    check_files(&arguments)?;
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
     let origin = CatalogOrigin::of(arguments.source.source.clone(), arguments.catalog.clone())?;
     let (mut source, mut catalog) = origin.read().await?;
-    narrow(&mut catalog);
+    keep_named_databases(&mut catalog);
     output.warnings(&catalog.notices);
-    let (statements, (pins, expiries)) = match &arguments.workload {
-        Some(file) if file == Path::new(COUNTED) => {
-            let source = source.as_deref_mut().ok_or_else(|| {
-                Failure::usage(format!("`--workload {COUNTED}` needs a source"))
-                    .with_help("name it by --source, instead of --catalog")
-            })?;
-            let counted = counted::read(source, &catalog, output).await?;
-            (counted, Fixed::default())
-        }
-        Some(file) => read(file, &catalog)?,
-        None => (guess(&catalog), Fixed::default()),
-    };
+    let read = read_workload(&arguments, &catalog, source.as_deref_mut(), output).await?;
+    let (statements, (pins, expiries)) = read;
     if let Some(name) = &arguments.explain {
         let known = statements.iter().map(|statement| &*statement.name);
         let what = ("the workload", "statement");
@@ -150,47 +129,105 @@ pub(super) async fn run(
         ..Limits::default()
     };
     let mappings = arguments.compare.iter().chain(&arguments.update);
-    let asked = with_mappings(&statements, mappings, &catalog);
+    let counted_for = with_mappings(&statements, mappings, &catalog);
     if let Some(source) = &mut source {
-        limits.observed = sampled(source.as_mut(), &catalog, &asked).await?;
+        limits.observed = sampled(source.as_mut(), &catalog, &counted_for).await?;
         limits.observed.give_rows(&mut catalog);
     }
+    let request = DesignRequest {
+        catalog: &catalog,
+        statements: &statements,
+        prices: &prices,
+        arguments: &arguments,
+    };
     if !arguments.compare.is_empty() {
-        let mut priced = Vec::new();
-        for path in &arguments.compare {
-            let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
-            let model = file.into_model(output)?;
-            let name = path.display().to_string();
-            let observed = &mut limits.observed;
-            if let Some(source) = &mut source {
-                let scans = sample::scans(&catalog, &asked);
-                let conditions = conditions_of(&model, &catalog);
-                sample::count(source.as_mut(), &scans, conditions, observed).await?;
-            }
-            priced.push(price(
-                &name,
-                &catalog,
-                &model,
-                &statements,
-                &prices,
-                observed,
-            ));
-        }
-        output.report(arguments.format, &priced, |priced| {
-            report::comparison(priced, &prices)
-        })?;
-        return Ok(Outcome::Well);
+        return compare(&request, &counted_for, limits.observed, source, output).await;
     }
     if let Some(path) = &arguments.update {
-        let wanted = Wanted {
-            catalog: &catalog,
-            statements: &statements,
-            prices: &prices,
-            arguments: &arguments,
-        };
-        return update::run(path, &wanted, limits, source, output).await;
+        return update::run(path, &request, limits, source, output).await;
     }
     let proposed = propose(source, &catalog, &statements, &prices, limits).await?;
+    write_and_report(&request, proposed, output)
+}
+
+/// Refuses mappings that cannot be read, and files that would be overwritten.
+fn check_files(arguments: &DesignCommand) -> Result<(), Failure> {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if arguments.explain.is_none() && arguments.compare.is_empty() {
+        if let Some(report) = &arguments.report
+            && (report == Path::new("-") || absolute(report) == absolute(&arguments.output))
+        {
+            return Err(Failure::usage("--report needs a file of its own")
+                .with_help("name another file than --output; --format json prints the report"));
+        }
+        for file in std::iter::once(&arguments.output).chain(&arguments.report) {
+            refuse_existing(file, arguments.force)?;
+        }
+    }
+    for path in arguments.compare.iter().chain(&arguments.update) {
+        std::fs::File::open(path)
+            .map_err(|error| Failure::unread("", path, &error).into_usage())?;
+    }
+    Ok(())
+}
+
+/// The statements to serve, and what their file fixes.
+async fn read_workload(
+    arguments: &DesignCommand,
+    catalog: &Catalog,
+    source: Option<&mut (dyn Source + 'static)>,
+    output: &OutputStreams,
+) -> Result<(Vec<Statement>, Fixed), Failure> {
+    match &arguments.workload {
+        Some(file) if file == Path::new(COUNTED) => {
+            let source = source.ok_or_else(|| {
+                Failure::usage(format!("`--workload {COUNTED}` needs a source"))
+                    .with_help("name it by --source, instead of --catalog")
+            })?;
+            let counted = counted::read(source, catalog, output).await?;
+            Ok((counted, Fixed::default()))
+        }
+        Some(file) => read_file(file, catalog),
+        None => Ok((guess(catalog), Fixed::default())),
+    }
+}
+
+/// Prices the workload under each mapping of `--compare`. `counted_for`: the statements whose tables are sampled.
+async fn compare(
+    request: &DesignRequest<'_>,
+    counted_for: &[Statement],
+    mut observed: Observed,
+    mut source: Option<Box<dyn Source>>,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
+    let (catalog, prices) = (request.catalog, request.prices);
+    let mut priced = Vec::new();
+    for path in &request.arguments.compare {
+        let file = mapping::check(path, catalog, source.as_deref_mut()).await?;
+        let model = file.into_model(output)?;
+        if let Some(source) = &mut source {
+            let scans = sample::scans(catalog, counted_for);
+            let conditions = conditions_of(&model, catalog);
+            sample::count(source.as_mut(), &scans, conditions, &mut observed).await?;
+        }
+        let name = path.display().to_string();
+        let statements = request.statements;
+        priced.push(price(&name, catalog, &model, statements, prices, &observed));
+    }
+    output.report(request.arguments.format, &priced, |priced| {
+        report::comparison(priced, prices)
+    })?;
+    Ok(Outcome::Well)
+}
+
+/// Writes the proposed mapping and its report; with `--explain`, only prints a part of the report.
+fn write_and_report(
+    request: &DesignRequest<'_>,
+    proposed: Design,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
+    let (arguments, prices) = (request.arguments, request.prices);
+    let to_stdout = arguments.output == Path::new("-") && arguments.explain.is_none();
     let Design {
         mapping,
         mut report,
@@ -207,11 +244,10 @@ pub(super) async fn run(
     if let Some(file) = &arguments.report {
         write(file, &as_json(&report)?)?;
     }
-    let is_well = report.serves_all();
     match arguments.format {
         Format::Text if arguments.explain.is_some() => output.text(&report::statements(&report))?,
-        Format::Text if to_stdout => output.note(&report::design(&report, &prices)),
-        Format::Text => output.text(&report::design(&report, &prices))?,
+        Format::Text if to_stdout => output.note(&report::design(&report, prices)),
+        Format::Text => output.text(&report::design(&report, prices))?,
         Format::Json if to_stdout => output.note(&as_json(&report)?),
         Format::Json => output.json(&report)?,
     }
@@ -221,10 +257,10 @@ pub(super) async fn run(
             "wrote {file}; next: dynafold check {file}, migrate {file}, verify {file} --patterns, each with the same --source"
         ));
     }
-    Ok(Outcome::of(is_well))
+    Ok(Outcome::of(report.serves_all()))
 }
 
-/// Proposes a table, and looks up in the rows what its keys depend on.
+/// Proposes a table. With a source, looks in the rows for values that its keys depend on.
 pub(super) async fn propose(
     source: Option<Box<dyn Source>>,
     catalog: &Catalog,
@@ -235,7 +271,7 @@ pub(super) async fn propose(
     let mut proposed = design(catalog, statements, prices, &limits);
     match source {
         Some(mut source) => {
-            // Another key may depend on more.
+            // Other keys may depend on further columns.
             loop {
                 let known = (limits.delimited.len(), limits.signed.len());
                 let texts = [&*proposed.before_delimiters, &*proposed.escaped].concat();
@@ -275,7 +311,7 @@ pub(super) async fn propose(
     Ok(proposed)
 }
 
-/// Opens the source's snapshot, and counts in the tables that a workload names.
+/// Opens the source's snapshot, and samples the tables that a workload names.
 pub(super) async fn sampled(
     source: &mut dyn Source,
     catalog: &Catalog,
@@ -289,11 +325,8 @@ pub(super) async fn sampled(
     sample::observe(source, catalog, &scans, statements).await
 }
 
-/// What a workload fixes: beside whom items stand, and which expire.
-type Fixed = (Pins, Expiries);
-
-/// The statements of a workload, and what it fixes.
-fn read(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failure> {
+/// The statements of a workload file, and what it fixes.
+fn read_file(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), Failure> {
     let file = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::usage(format!("cannot read the workload `{file}`")).with_cause(&error)
@@ -323,7 +356,7 @@ fn as_json(report: &impl serde::Serialize) -> Result<String, Failure> {
         .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))
 }
 
-/// The statements of a workload and those of mappings that are priced: what both name is counted.
+/// The statements of a workload, and those of mappings: the tables of both are sampled.
 fn with_mappings<'p>(
     statements: &[Statement],
     mappings: impl Iterator<Item = &'p PathBuf>,
@@ -336,8 +369,8 @@ fn with_mappings<'p>(
     statements.iter().cloned().chain(known.flatten()).collect()
 }
 
-/// Keeps the tables of the named database: MySQL and MariaDB show those of all.
-fn narrow(catalog: &mut Catalog) {
+/// Keeps only the tables of the databases that the URL names: MySQL and MariaDB list those of all.
+fn keep_named_databases(catalog: &mut Catalog) {
     let is_mysql = matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
     if is_mysql && !catalog.search_path.is_empty() {
         let path = &catalog.search_path;
@@ -347,33 +380,29 @@ fn narrow(catalog: &mut Catalog) {
     }
 }
 
-/// A column with its table.
-type TableColumn = (TableName, String);
-
-/// Looks up what keys depend on, in the first rows: whether a text that stands before a delimiter holds it, and which padded
-/// numbers are negative.
+/// Looks in the first rows for values that keys depend on: texts that contain the delimiter that follows them, and padded numbers
+/// that are negative. Adds their columns to `limits`.
 async fn look_up(
     source: &mut dyn Source,
     catalog: &Catalog,
     (before_delimiters, padded): (&[TableColumn], &[TableColumn]),
     limits: &mut Limits,
 ) -> Result<(), Failure> {
-    let is_text = |(table, column): &&(TableName, String)| {
+    let is_text = |(table, column): &&TableColumn| {
         let table = catalog.table(table);
         let column = table.and_then(|table| table.column(column));
         column.is_some_and(|column| column.is_plain_text(catalog.dbms))
     };
     let texts = before_delimiters.iter().filter(is_text);
-    // A collation of PostgreSQL may know no LIKE.
+    // PostgreSQL refuses LIKE in some collations.
     let holds = match catalog.dbms {
         Dbms::Postgres => "COLLATE \"C\" LIKE '%#%'",
         _ => "LIKE '%#%'",
     };
     let texts = texts.map(|column| (column, holds));
     let numbers = padded.iter().map(|column| (column, "< 0"));
-    let asked: Vec<(&(TableName, String), &str)> = texts.chain(numbers).collect();
-    let scan =
-        |(table, _): &(TableName, String)| Scan::of(Relation::Table(table.clone()), Vec::new());
+    let asked: Vec<(&TableColumn, &str)> = texts.chain(numbers).collect();
+    let scan = |(table, _): &TableColumn| Scan::of(Relation::Table(table.clone()), Vec::new());
     let scans: Vec<Scan> = asked.iter().map(|(column, _)| scan(column)).collect();
     for ((place, condition), scan) in asked.into_iter().zip(&scans) {
         let dialect = source.dialect();

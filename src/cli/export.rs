@@ -44,7 +44,7 @@ It writes no table. Equal keys are refused before the first item is written, bec
 An export that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
 #[command(
     mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol")),
-    mut_arg("max_rejects", |arg| arg.help("Export without the rows that make no item, if they are at most N; they are in the rejects file"))
+    mut_arg("max_rejects", |arg| arg.help("Export the other rows if at most N rows make no item; those go to the rejects file"))
 )]
 pub(super) struct Export {
     /// The mapping file
@@ -735,7 +735,8 @@ fn begin(
                         "starting over: its rejects or its archive have been changed or deleted",
                     );
                 } else if current.is_some() && loaded.manifest.stamp == current {
-                    output.note("all items were read; going on with the parts");
+                    output
+                        .note("all rows were already read; resuming with the files of the export");
                     return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
                 } else {
                     output.note(SOURCE_CHANGED);
@@ -891,7 +892,7 @@ pub(super) async fn compare(
         ..manifest.clone()
     };
     let changed = &mut comparison.changed_parts;
-    changed.extend(manifest.untruths(&expected_manifest));
+    changed.extend(manifest.differences(&expected_manifest));
     changed.extend(place.changes(&manifest).await?);
     if !place.asks_for(&table, &manifest).await? {
         changed.push(format!("{IMPORT_TABLE} is not what the mapping says"));
@@ -911,7 +912,7 @@ pub(super) async fn compare(
     if found.exported_from != found.source {
         // It may be the same database under another address.
         output.warning(&format!(
-            "the manifest names the source {}, and the items were compared with {}",
+            "the manifest names the source {}, but the items were compared with {}",
             found.exported_from, found.source
         ));
     }

@@ -13,7 +13,7 @@ use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, ending, export, format, report};
 use crate::load;
-use crate::load::handout::finish::{Finish as Results, FinishError, Finished};
+use crate::load::handout::finish::{FinishError, Finished, PlanResults};
 use crate::load::handout::{HandedPlan, PlanError, PlannedExport};
 use crate::proof::ProofOptions;
 use crate::target::parts::{ExportPlace, IMPORT_TABLE, Manifest, WrittenPart};
@@ -51,7 +51,7 @@ pub(super) struct Finish {
 pub(super) async fn run(arguments: Finish, output: &OutputStreams) -> Result<Outcome, Failure> {
     let plan = HandedPlan::read(BufReader::new(open(&arguments.plan)?))
         .map_err(|error| unplanned(&error))?;
-    let mut results = Results::of(plan.clone());
+    let mut results = PlanResults::new(plan.clone());
     if arguments.results.is_empty() {
         take(&mut results, io::stdin().lock())?;
     }
@@ -62,12 +62,12 @@ pub(super) async fn run(arguments: Finish, output: &OutputStreams) -> Result<Out
     let ended = tokio::task::spawn_blocking(move || {
         let [rejects, archive] =
             ["rejects", "archive"].map(|of| folder.join(format!("{of}.ndjson")));
-        results.end(&folder, (&rejects, &archive), proof)
+        results.combine(&folder, (&rejects, &archive), proof)
     });
     let ended = ended.await.map_err(|error| Failure::of(&error))?;
     let mut finished = ended.map_err(unfinished)?;
     if !finished.shared_keys.is_empty() && arguments.source.source.is_some() {
-        // What was found is told all the same.
+        // The shared keys are reported even if their rows cannot be named.
         if let Err(failure) = name_rows(&mut finished, &plan, &arguments, output).await {
             output.warning(&format!(
                 "cannot name the rows that share keys: {}",
@@ -105,7 +105,7 @@ async fn name_rows(
     Ok(Box::pin(naming).await?)
 }
 
-/// Writes the manifest of an export whose parts are there, and nothing but them.
+/// Writes the manifest of an export, if its place holds its parts and nothing else.
 async fn end_export(
     planned: &PlannedExport,
     manifest: &Manifest,
@@ -181,7 +181,7 @@ fn print(
     }
 }
 
-/// A line for each of the first.
+/// A line for each of the first [`NAMED`], and one that counts the others.
 fn named<T>(all: &[T], line: impl Fn(&T) -> String) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(NAMED).map(line).collect();
     if all.len() > NAMED {
@@ -193,7 +193,7 @@ fn named<T>(all: &[T], line: impl Fn(&T) -> String) -> Vec<String> {
     lines
 }
 
-fn take(results: &mut Results, lines: impl BufRead) -> Result<(), Failure> {
+fn take(results: &mut PlanResults, lines: impl BufRead) -> Result<(), Failure> {
     for line in lines.lines() {
         let line =
             line.map_err(|error| Failure::failed("cannot read the results").with_cause(&error))?;
@@ -221,15 +221,15 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::Version(_) => {
             "finish with the version of dynafold that loaded the chunks, or load them again with this one"
         }
-        FinishError::OtherLine { .. } => {
-            "rows may be missing, and items in the table that the plan does not make: make a new plan for a new table or an empty prefix, and give its lines to workers unchanged"
+        FinishError::ChangedLine { .. } => {
+            "make a new plan for a new table or an empty prefix, and give workers its lines unchanged: this load may have left out rows, or written items that are not in the plan"
         }
-        FinishError::Differ { .. } => {
-            "the snapshot, the mapping or the program was not the same for both: load into a new table by a new plan"
+        FinishError::ResultsDiffer { .. } => {
+            "the snapshot, the mapping or the program was not the same for both: make a new plan, and load into a new table"
         }
         FinishError::TooManyParts(_) => "make a new plan of larger chunks: `plan --chunk-rows`",
-        FinishError::Lost { .. } => "export into another place by a new plan",
-        FinishError::Places(..) | FinishError::Tables(..) => {
+        FinishError::ItemsMiscounted { .. } => "make a new plan, and export to another place",
+        FinishError::DifferentPlaces(..) | FinishError::DifferentTables(..) => {
             "load all chunks of one plan into one table, which stays until they are loaded"
         }
         FinishError::ChunkKeys { .. } | FinishError::Altered(_) => {
@@ -239,7 +239,7 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::OlderArchive(_) => {
             "move the file elsewhere: it would be taken for the archive of these results"
         }
-        FinishError::Unread { .. } => {
+        FinishError::Unreadable { .. } => {
             "name the folder that holds the files of all workers by --files"
         }
         FinishError::KeysMiscounted { .. } => {

@@ -56,7 +56,7 @@ impl HandedSource {
         let mut source = source::connect(url).await?;
         if source.dbms() != facts.dbms {
             let message = format!(
-                "the plan is of {}, and this source is another database",
+                "the plan is for {}, but this source is another database",
                 facts.source
             );
             return Err(

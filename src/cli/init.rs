@@ -66,8 +66,8 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
     }
     output.warnings(report.fault_text());
     let warnings = report.warnings.iter();
-    let of_delimiters = warnings.filter(|warning| warning.is_of_delimiters());
-    output.warnings(of_delimiters.map(ToString::to_string));
+    let about_delimiters = warnings.filter(|warning| warning.is_about_delimiters());
+    output.warnings(about_delimiters.map(ToString::to_string));
     if file == Path::new("-") {
         output.text(&mapping)?;
         return Ok(Outcome::Well);
@@ -80,17 +80,21 @@ pub(super) async fn run(arguments: Init, output: &OutputStreams) -> Result<Outco
         counted(served.count(), "access pattern"),
         counted_as(report.indexes.len(), "index", "indexes"),
     ))?;
-    let file = shell_word(&file.display().to_string());
-    let source = match &arguments.catalog {
-        Some(catalog) => format!("--catalog {}", shell_word(&catalog.display().to_string())),
-        None => arguments.source.shown_option(),
-    };
-    let has_source = arguments.catalog.is_none();
-    let is_hidden = has_source && source.contains("DATABASE_URL");
-    let set = text_if(is_hidden, ", with the URL in DATABASE_URL");
-    let look = text_if(has_source, format!("\n  dynafold preview {file} {source}"));
-    output.note(&format!(
-        "next{set}:\n  dynafold check {file} {source}{look}"
-    ));
+    output.note(&next_commands(&arguments));
     Ok(Outcome::Well)
+}
+
+/// The commands that go on with the mapping.
+fn next_commands(arguments: &Init) -> String {
+    let file = shell_word(&arguments.output.display().to_string());
+    if let Some(catalog) = &arguments.catalog {
+        let catalog = shell_word(&catalog.display().to_string());
+        return format!("next:\n  dynafold check {file} --catalog {catalog}");
+    }
+    let source = arguments.source.shown_option();
+    let hint = text_if(
+        source.contains("DATABASE_URL"),
+        ", with the URL in DATABASE_URL",
+    );
+    format!("next{hint}:\n  dynafold check {file} {source}\n  dynafold preview {file} {source}")
 }

@@ -199,7 +199,7 @@ access patterns
 cost
   the rates of item types and access patterns, on demand for a month, at least: 9.72 USD -> 6.48 USD (prices of 2026-08-12 in us-east-1; check yours)
 
-a table that the first has loaded
+to change a table loaded with the old mapping
   INVOICE: about 4 items to write
   ORDER: about 5 items to write, because the key is made differently; about 5 items have the old keys; if no row makes them any more, --prune deletes them
   CUSTOMER: every row makes the same item: nothing is written
@@ -209,7 +209,7 @@ a table that the first has loaded
   index byTotal: `migrate --changes-only` adds it, for the items of INVOICE that have its key
   index byDay: stays until you delete it
 
-`migrate` with the second mapping and --changes-only --prune does this, once the indexes that change are deleted
+`migrate` with the new mapping and --changes-only --prune does this, once the indexes that change are deleted
 about 33 or more write units if all of it is written and deleted: 0.00 USD on demand or more (row counts are the catalog's; items by the sizes that the schema allows, prices of 2026-08-12 in us-east-1; check yours)
 ";
     let text = case.text(3);
@@ -260,7 +260,7 @@ fn section<'t>(text: &'t str, title: &str) -> Vec<&'t str> {
         .collect()
 }
 
-const MIGRATION: &str = "a table that the first has loaded";
+const MIGRATION: &str = "to change a table loaded with the old mapping";
 
 /// A change of [`ITEMS`], and what is said of it.
 #[derive(Default)]

@@ -438,7 +438,7 @@ async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
         let (unexpected, changed) = with(&|forged| add(forged, listed(name)));
         assert_eq!(unexpected, 0, "{changed}");
         assert!(
-            changed.contains(&format!("{name} is listed and no file of data/")),
+            changed.contains(&format!("{name} is listed, but it is not a file of data/")),
             "{changed}"
         );
     }
@@ -449,10 +449,10 @@ async fn a_manifest_that_lists_other_parts_than_were_planned_is_found_out() {
         "{changed}"
     );
     for (place, said) in [
-        ("/items", "has 24 items, and 23 by its parts"),
+        ("/items", "counts 24 items, but 23 by its parts"),
         (
             "/item_types/0/items",
-            "has 23 items, and 24 by its item types",
+            "counts 23 items, but 24 by its item types",
         ),
         (
             "/parts/0/items",
@@ -526,19 +526,19 @@ async fn what_a_manifest_says_of_its_items_is_compared_with_them() {
                 ("/item_types/0/items", json!(4)),
                 ("/item_types/1/items", json!(19)),
             ][..],
-            "has 4 USER, 19 EVENT by item type, and the source makes 3 USER, 20 EVENT",
+            "counts 4 USER, 19 EVENT by item type, but the source makes 3 USER, 20 EVENT",
         ),
         (
             &[("/item_types/0/item_type", json!("EVIL"))],
-            "has 3 EVIL by item type, and the source makes 3 USER",
+            "counts 3 EVIL by item type, but the source makes 3 USER",
         ),
         (
             &[("/item_bytes", json!(more))],
-            "bytes, and the source makes",
+            "bytes of items, but the source makes",
         ),
         (
             &[("/table", json!("other"))],
-            "is of the table `other`, and the mapping's is `app`",
+            "is for the table `other`, but the mapping's table is `app`",
         ),
     ] {
         let found = forge(changes).exits(3).json();
@@ -561,7 +561,7 @@ async fn what_a_manifest_says_of_its_items_is_compared_with_them() {
     let listed = json!([{ "item_type": "USER", "items": 0 }, honest["item_types"][0], honest["item_types"][1]]);
     let found = forge(&[("/item_types", listed)]).exits(3).json();
     let changed = found["changed_parts"].to_string();
-    assert!(changed.contains("has 0 USER by item type"), "{changed}");
+    assert!(changed.contains("counts 0 USER by item type"), "{changed}");
 }
 
 /// Reading has ended, the parts have not: what was read counts only while the source and what makes items are as they were.

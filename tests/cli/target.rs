@@ -104,7 +104,7 @@ async fn what_is_tried_again_and_again_is_told_once() {
     let endpoint = Endpoint::start(steps).await;
     let ran = find_user(&endpoint).exits(0);
     let told = ran.stderr.lines().filter(|line| {
-        line.contains("was cut off or damaged: ") && line.contains("; it is tried again")
+        line.contains("was cut off or damaged: ") && line.contains("; retrying for")
     });
     assert_eq!(told.count(), 1, "{}", ran.stderr);
 }

@@ -199,7 +199,7 @@ async fn a_report_with_more_lines_than_dynamodb_counts_is_told() {
         return;
     };
     let ran = case.route("bulk", &["--format", "json"]).exits(3);
-    ran.says("DynamoDB tells of 0 refused items, and its reports have 1 line about one");
+    ran.says("DynamoDB counts 0 refused items, but its reports have 1 line about one");
     let report = ran.json();
     assert_eq!(report["operation"]["failed_items"], 0);
     let reports = &report["reports"];
@@ -264,7 +264,7 @@ async fn an_interrupted_run_leaves_the_operation_and_one_that_is_cancelled_is_to
     let child = begin();
     assert!(comes(std::time::Duration::from_mins(1), || arn().is_some()));
     signal(&child, "-INT");
-    ran(child).exits(130).says("the bulk operation goes on");
+    ran(child).exits(130).says("the bulk operation continues");
     // The same command waits for it, and hears that somebody has cancelled it.
     let child = begin();
     let cancelled = dynamodb(

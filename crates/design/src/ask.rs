@@ -1534,7 +1534,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                         let Some(at) = self.column(column) else {
                             return unserved(
                                 format!(
-                                    "selects `{}`, and it is unclear which table has this column",
+                                    "selects `{}`, but it is unclear which table has this column",
                                     column.name.text
                                 ),
                                 "write the table's alias before it",

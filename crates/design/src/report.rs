@@ -220,7 +220,7 @@ impl Warning {
     }
 
     /// Whether it is of values that hold the delimiter of keys, or may.
-    pub fn is_of_delimiters(&self) -> bool {
+    pub fn is_about_delimiters(&self) -> bool {
         self.kind == DELIMITER
     }
 

@@ -1,15 +1,17 @@
-//! The smallest change to a mapping that serves further reads. Keys that exist stay: what is added are access patterns, copied
-//! attributes, indexes and item types.
+//! Extends a mapping as little as possible, so that it serves further reads. Existing keys do not change; only access patterns,
+//! copied attributes, indexes and item types are added.
 //!
-//! A read is served by a key that there is ([`Existing::serving`]), else by that of a new item type, else by an index, of which
-//! the cheapest choice for all such reads is taken. What is added has to pass the checks of the mapping, without a new doubt
-//! about what any access pattern answers.
+//! A read is served by an existing key ([`Existing::serving`]), else by the key of a new item type, else by an index. Indexes are
+//! chosen for all such reads together, at the least cost. The extended mapping has to pass `check`, without a new doubt about the
+//! answer of any access pattern.
+
+mod index_plan;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use dynafold_dynamodb::KeyType;
 use dynafold_dynamodb::price::Prices;
-use dynafold_dynamodb::{Index, KeyType, Projection};
 use dynafold_format::joined;
 use dynafold_mapping::Described;
 use dynafold_mapping::diagnostic::Code;
@@ -19,6 +21,7 @@ use dynafold_mapping::yaml::{YamlNode, parse};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use serde::Serialize;
 
+use self::index_plan::IndexPlan;
 use crate::ask::{Ask, Note, Unserved, by_filter};
 use crate::choose::solve;
 use crate::edit::{Addition, Unwritable};
@@ -34,36 +37,34 @@ use crate::splits::Splits;
 use crate::structure::{Part, Structure, own_part};
 use crate::workload::Statement;
 use crate::writes::Writes;
-use crate::written::{
-    IndexKey, IndexNames, Item, Placed, Projected, Writing, reference, within_limit,
-};
+use crate::written::{IndexNames, Item, Placed, Writing, reference};
 use crate::{
     Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
     candidates, index_names, modelled, padded, placed_reads, reads_without, refuse_escaped,
     refuse_figures, understood, with_signed,
 };
 
-/// A mapping that is to serve more.
+/// A mapping to be extended.
 #[derive(Clone, Copy)]
 pub struct Mapping<'m> {
     /// Its text.
     pub text: &'m str,
     /// Gives the value of an environment variable.
     pub variables: &'m dyn Fn(&str) -> Option<String>,
-    /// What its queries give.
+    /// The columns of its SQL queries.
     pub described: &'m Described,
 }
 
-/// A mapping that serves more.
+/// An extended mapping.
 #[derive(Debug, Clone)]
 pub struct Update {
-    /// Its text: that of the mapping with lines between.
+    /// The text of the mapping with added lines.
     pub mapping: String,
     /// The reads of the workload, by name.
     pub reads: Vec<UpdatedRead>,
-    /// Columns of text that stand before a delimiter in a new key: if one of their values holds it, the key cannot be.
+    /// Text columns before a delimiter in a new key: the key is impossible if one of their values contains the delimiter.
     pub before_delimiters: Vec<(TableName, String)>,
-    /// Columns of whole numbers that are padded with zeros in a new key: a negative number cannot be.
+    /// Integer columns that are padded with zeros in a new key: negative numbers cannot be padded.
     pub padded: Vec<(TableName, String)>,
 }
 
@@ -72,16 +73,16 @@ pub struct Update {
 pub struct UpdatedRead {
     /// The statement's name.
     pub name: String,
-    /// What it is for.
+    /// The statement's description.
     pub about: String,
-    /// What is added to the mapping for it; nothing where an access pattern of its name has its SQL,
-    /// or where it is not served.
+    /// What is added to the mapping for it; empty if an access pattern of this name already has its SQL, or if it is not
+    /// served.
     pub changes: Vec<String>,
-    /// What is left to the application, and what was changed.
+    /// What the application has to do, and what was changed in the SQL.
     pub notes: Vec<String>,
     /// Why it is not served. Completes a sentence that begins with "it".
     pub why_not: Option<String>,
-    /// What is usual instead.
+    /// What to do instead.
     pub instead: Option<String>,
 }
 
@@ -91,8 +92,8 @@ pub enum UpdateError {
     /// When the mapping has errors.
     #[error("the mapping has errors")]
     Mapping,
-    /// When a pin says otherwise than a key that exists.
-    #[error("`{item}` already has another key than `keep` asks for: existing keys are not changed")]
+    /// When `keep` asks for another key than an existing one.
+    #[error("`keep` asks for another key of `{item}`, but --update does not change existing keys")]
     Pin {
         /// The item type.
         item: String,
@@ -102,15 +103,15 @@ pub enum UpdateError {
         "--update does not change when items expire: set `ttl` in the mapping, and remove `-- expires:` from the workload"
     )]
     Expiry,
-    /// When an addition would change what is there.
-    #[error("the lines that were added would change `{name}`, which must stay as it is")]
+    /// When an addition would change an existing part.
+    #[error("the added lines would change `{name}`, but --update changes nothing that exists")]
     Changed {
-        /// An item type, an index or an access pattern.
+        /// The name of an item type, an index or an access pattern.
         name: String,
     },
 }
 
-/// Diagnostics that tell of answers which may not be those of the SQL.
+/// Diagnostics of access patterns that may answer otherwise than their SQL.
 const DOUBTS: [Code; 7] = [
     Code::ExtraItems,
     Code::ParameterForm,
@@ -120,20 +121,19 @@ const DOUBTS: [Code; 7] = [
     Code::OtherOrder,
     Code::SameKey,
 ];
-/// Figures are kept by item types of their own, which an update does not add.
+// An update keeps no figures in item types of their own, splits off no large columns, and lets no further items expire.
 static NO_FIGURES: BTreeMap<TableName, KeptFigures> = BTreeMap::new();
-/// Nor are large columns put apart, nor does anything expire anew.
 static NO_EXPIRIES: Expiries = Expiries::new();
 static NO_SPLITS: Splits = Splits::new();
 
 const KEYS_STAY: &str =
     "leave this statement out, or design a new table and compare both with `--compare`";
 
-/// Serves further reads by a mapping, its keys unchanged.
+/// Extends a mapping so that it serves further reads, with its keys unchanged.
 ///
 /// # Errors
 ///
-/// [`UpdateError`] where the mapping has errors, or a pin wants another key.
+/// [`UpdateError`] where the mapping has errors, or `keep` asks for another key.
 pub fn update(
     mapping: &Mapping<'_>,
     catalog: &Catalog,
@@ -157,8 +157,8 @@ pub fn update(
         catalog,
         observed: &limits.observed,
     };
-    let old = Growing::new(*mapping, catalog, limits).ok_or(UpdateError::Mapping)?;
-    old.keeps_pins()?;
+    let old = MappingDraft::new(*mapping, catalog, limits).ok_or(UpdateError::Mapping)?;
+    old.refuse_conflicting_pins()?;
     let mut done: Vec<UpdatedRead> = Vec::new();
     let mut reads = new_reads(
         &old.model,
@@ -170,30 +170,30 @@ pub fn update(
     refuse_kept_nulls(&old.existing(), &mut reads, &mut unserved);
     add_relaxed(&mut reads, facts);
     if old.escapes {
-        // The item types of a mapping may have other letters in their keys.
+        // The keys of existing item types may contain characters that no row was seen to have.
         let observed = &Observed::default();
         refuse_escaped(&mut reads, Facts { catalog, observed }, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
-    let mut growing = old.clone();
-    let mut left: Vec<Read<'_, '_>> = Vec::new();
+    let mut draft = old.clone();
+    let mut for_indexes: Vec<Read<'_, '_>> = Vec::new();
     for read in reads {
-        let served = growing.by_keys(&read, facts);
-        match served.or_else(|| growing.by_new_items(&read, facts)) {
-            Some((grown, updated)) => {
-                growing = grown;
+        let served = draft.by_existing_keys(&read, facts);
+        match served.or_else(|| draft.by_new_item_types(&read, facts)) {
+            Some((extended, updated)) => {
+                draft = extended;
                 done.push(updated);
             }
-            None => left.push(read),
+            None => for_indexes.push(read),
         }
     }
-    let further = Further {
+    let inputs = PriceInputs {
         facts,
         prices,
         writes: &writes,
     };
-    growing = growing.by_indexes(&further, left, &mut unserved, &mut done);
-    if let Some(name) = changed(&old.model, &growing.model) {
+    draft = draft.by_indexes(&inputs, for_indexes, &mut unserved, &mut done);
+    if let Some(name) = changed_name(&old.model, &draft.model) {
         return Err(UpdateError::Changed { name });
     }
     done.extend(unserved.into_iter().map(|(statement, why)| UpdatedRead {
@@ -203,10 +203,10 @@ pub fn update(
     }));
     done.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Update {
-        mapping: growing.text,
+        mapping: draft.text,
         reads: done,
-        before_delimiters: before_delimiters(catalog, &growing.parts),
-        padded: padded(catalog, &growing.parts),
+        before_delimiters: before_delimiters(catalog, &draft.parts),
+        padded: padded(catalog, &draft.parts),
     })
 }
 
@@ -222,7 +222,7 @@ impl UpdatedRead {
         }
     }
 
-    /// A line for those that are not served.
+    /// The line of a read that is not served.
     pub fn not_served(&self) -> Option<String> {
         let instead = self.instead.as_deref().unwrap_or_default();
         let why = self.why_not.as_deref()?;
@@ -230,7 +230,7 @@ impl UpdatedRead {
     }
 }
 
-/// The reads that the mapping has no access pattern for. Of a name that it has, the SQL must be the same.
+/// The reads for which the mapping has no access pattern. If it has one of the same name, that must have the same SQL.
 fn new_reads<'w, 'c>(
     model: &Model,
     of_rows: (&Catalog, &Observed),
@@ -238,7 +238,7 @@ fn new_reads<'w, 'c>(
     unserved: &mut Vec<(&'w Statement, Unserved)>,
     done: &mut Vec<UpdatedRead>,
 ) -> Vec<Read<'w, 'c>> {
-    // Whether the access pattern of the statement's name, where there is one, answers its SQL.
+    // Whether the access pattern of the statement's name answers its SQL; `None` if there is no such pattern.
     let answers = |statement: &Statement, asks: &[Ask<'c>]| {
         let mut patterns = model.patterns.iter();
         let pattern = patterns.find(|pattern| *pattern.name == *statement.name)?;
@@ -271,8 +271,8 @@ fn new_reads<'w, 'c>(
     new
 }
 
-/// Takes out what asks whether an attribute exists, of item types that keep NULL as an attribute: it exists in every item. An index of
-/// the rows that meet the condition still serves, where the condition is one of the row.
+/// Removes the asks with a filter on whether an attribute exists, if the item types keep NULL as an attribute: then it exists in
+/// every item. A sparse index with a condition on the row still serves them.
 fn refuse_kept_nulls<'w>(
     existing: &Existing<'_>,
     reads: &mut Vec<Read<'w, '_>>,
@@ -301,8 +301,8 @@ fn refuse_kept_nulls<'w>(
     });
 }
 
-/// What was changed of what must stay.
-fn changed(old: &Model, new: &Model) -> Option<String> {
+/// The name of an existing item type, index or access pattern that differs in the new model.
+fn changed_name(old: &Model, new: &Model) -> Option<String> {
     let keys = old.table.key_attributes();
     let item = old.item_types.iter().find(|item| {
         let mut others = new.item_types.iter();
@@ -329,16 +329,16 @@ fn changed(old: &Model, new: &Model) -> Option<String> {
         .or(pattern.map(|pattern| pattern.name.to_string()))
 }
 
-/// What indexes are priced by.
-struct Further<'f> {
+/// What indexes are priced by, beside the mapping.
+struct PriceInputs<'f> {
     facts: Facts<'f>,
     prices: &'f Prices,
     writes: &'f BTreeMap<TableName, Writes>,
 }
 
-/// A mapping to which things are added.
+/// A mapping with its additions so far.
 #[derive(Clone)]
-struct Growing<'u> {
+struct MappingDraft<'u> {
     mapping: Mapping<'u>,
     catalog: &'u Catalog,
     limits: &'u Limits,
@@ -348,15 +348,15 @@ struct Growing<'u> {
     names: std::sync::Arc<MappingNames>,
     /// Whether the mapping escapes delimiters.
     escapes: bool,
-    /// The keys that were added.
+    /// The added keys.
     parts: Vec<Part<'u>>,
 }
 
-/// A mapping with more in it, and the read that it serves.
-type Served<'u> = (Growing<'u>, UpdatedRead);
+/// An extended mapping, and the read that it now serves.
+type Served<'u> = (MappingDraft<'u>, UpdatedRead);
 
-/// The model of a mapping's text, and the doubts about it; else what is wrong.
-fn read(
+/// The model of a mapping's text, and the [`DOUBTS`] about it; else its error.
+fn read_model(
     mapping: &Mapping<'_>,
     text: &str,
     catalog: &Catalog,
@@ -368,9 +368,9 @@ fn read(
     Ok((model, doubts.collect()))
 }
 
-impl<'u> Growing<'u> {
+impl<'u> MappingDraft<'u> {
     fn new(mapping: Mapping<'u>, catalog: &'u Catalog, limits: &'u Limits) -> Option<Self> {
-        let (model, doubts) = read(&mapping, mapping.text, catalog).ok()?;
+        let (model, doubts) = read_model(&mapping, mapping.text, catalog).ok()?;
         let root = parse(mapping.text).ok()?;
         let setting = |name: &str| root.get("table")?.get(name)?.text();
         let type_attribute = match setting("type_attribute") {
@@ -418,8 +418,8 @@ impl<'u> Growing<'u> {
         }
     }
 
-    /// Refuses pins that ask for another key than one that exists.
-    fn keeps_pins(&self) -> Result<(), UpdateError> {
+    /// Fails if `keep` asks for another key than an existing one.
+    fn refuse_conflicting_pins(&self) -> Result<(), UpdateError> {
         for one in self.existing().whole() {
             let pinned = self.limits.pins.get(&one.table.name);
             let own = one.own_partition(&self.model.table.partition);
@@ -432,14 +432,14 @@ impl<'u> Growing<'u> {
         Ok(())
     }
 
-    /// The mapping with additions; else why it cannot have them.
-    fn with(&self, additions: &[Addition], parts: &[Part<'u>]) -> Result<Self, String> {
+    /// The mapping with these additions; else why `check` refuses them.
+    fn with_additions(&self, additions: &[Addition], parts: &[Part<'u>]) -> Result<Self, String> {
         let mut text = self.text.clone();
         for addition in additions {
             let added = addition.added(&text);
             text = added.map_err(|why: Unwritable| why.to_string())?;
         }
-        let (model, doubts) = read(&self.mapping, &text, self.catalog)?;
+        let (model, doubts) = read_model(&self.mapping, &text, self.catalog)?;
         if let Some((_, doubt)) = doubts.difference(&self.doubts).next() {
             return Err(doubt.clone());
         }
@@ -452,8 +452,8 @@ impl<'u> Growing<'u> {
         })
     }
 
-    /// What the item types have already.
-    fn items(&self) -> BTreeMap<TableName, Item> {
+    /// What the existing item types have.
+    fn existing_items(&self) -> BTreeMap<TableName, Item> {
         let root = parse(&self.text).ok();
         let aliases = |item: &str| -> Vec<String> {
             let items = root.as_ref().and_then(|root| root.get("items"));
@@ -464,7 +464,7 @@ impl<'u> Growing<'u> {
         self.existing().items(&aliases)
     }
 
-    /// Writes what is added to a mapping.
+    /// A writer for additions.
     fn writing<'d>(
         &'d self,
         reads: &'d [Placed<'d, 'u>],
@@ -493,8 +493,8 @@ impl<'u> Growing<'u> {
         }
     }
 
-    /// Serves a read by a key that there is.
-    fn by_keys(&self, read: &Read<'_, 'u>, facts: Facts<'_>) -> Option<Served<'u>> {
+    /// Serves a read by an existing key of the table or an index.
+    fn by_existing_keys(&self, read: &Read<'_, 'u>, facts: Facts<'_>) -> Option<Served<'u>> {
         let existing = self.existing();
         let mut asks: Vec<Ask<'u>> = read.asks.clone();
         for ask in &read.asks {
@@ -507,11 +507,11 @@ impl<'u> Growing<'u> {
         asks.sort_by_key(|ask| (!ask.filters.is_empty(), ask.sorts));
         asks.iter().find_map(|ask| {
             let mut conditions = existing.serving(ask).into_iter();
-            conditions.find_map(|condition| self.by_key(read.statement, ask, &condition))
+            conditions.find_map(|condition| self.by_existing_key(read.statement, ask, &condition))
         })
     }
 
-    fn by_key(
+    fn by_existing_key(
         &self,
         statement: &Statement,
         ask: &Ask<'u>,
@@ -530,7 +530,7 @@ impl<'u> Growing<'u> {
         };
         let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
         let writing = self.writing(std::slice::from_ref(read), &[], &slots, &[], &writes);
-        let (existing, before) = (self.existing(), self.items());
+        let (existing, before) = (self.existing(), self.existing_items());
         let mut items = before.clone();
         writing.answer(read, &mut items);
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
@@ -555,78 +555,85 @@ impl<'u> Growing<'u> {
                 Some(index) => format!("an access pattern on {index}"),
                 None => "an access pattern on the table".to_owned(),
             }];
-            changes.extend(copied(&writing, existing, &before, &items, &statement.name));
-            let mut additions = to_items(&writing, &before, &mut items);
+            changes.extend(copied_attributes(
+                &writing,
+                existing,
+                &before,
+                &items,
+                &statement.name,
+            ));
+            let mut additions = item_additions(&writing, &before, &mut items);
             additions.push(Addition::block("access_patterns", &statement.name, lines));
-            let grown = self.with(&additions, &[]).ok()?;
-            Some((grown, UpdatedRead::of(statement, changes, &notes)))
+            let extended = self.with_additions(&additions, &[]).ok()?;
+            Some((extended, UpdatedRead::of(statement, changes, &notes)))
         })
     }
 
-    /// Whether an item type can be added: the table's key is two texts.
-    fn takes_items(&self) -> bool {
+    /// Whether item types can be added: only if partition key and sort key have type S.
+    fn can_add_item_types(&self) -> bool {
         let table = &self.model.table;
         let sort = table.sort.as_ref();
         table.partition.key_type == KeyType::S
             && sort.is_some_and(|sort| sort.key_type == KeyType::S)
     }
 
-    /// Whether values that may hold a delimiter would stand before one.
-    fn is_ambiguous(&self, part: &Part<'_>) -> bool {
+    /// Whether the key has values before a delimiter that may contain it, and the mapping does not escape them.
+    fn needs_escaping(&self, part: &Part<'_>) -> bool {
         let is_unescaped = self.limits.escapes() && !self.escapes;
         is_unescaped && !before_delimiters(self.catalog, std::slice::from_ref(part)).is_empty()
     }
 
-    /// The tables of a read that the mapping has no item type of.
-    fn missing(&self, ask: &Ask<'u>) -> Vec<&'u Table> {
+    /// The tables of a read that have no item type yet.
+    fn new_tables(&self, ask: &Ask<'u>) -> Vec<&'u Table> {
         let known = self.existing().tables();
         let new = ask.tables().filter(|table| !known.contains(&table.name));
         new.collect()
     }
 
-    /// Serves a read by new item types, each beside its owner or with a key of its own.
-    fn by_new_items(&self, read: &Read<'_, 'u>, facts: Facts<'_>) -> Option<Served<'u>> {
-        let mut asks = read.asks.iter().filter(|_| self.takes_items());
+    /// Serves a read by new item types, each in its owner's item collection or with a key of its own.
+    fn by_new_item_types(&self, read: &Read<'_, 'u>, facts: Facts<'_>) -> Option<Served<'u>> {
+        let mut asks = read.asks.iter().filter(|_| self.can_add_item_types());
         asks.find_map(|ask| {
-            let missing = self.missing(ask);
-            let parts = missing.iter().copied();
+            let new_tables = self.new_tables(ask);
+            let parts = new_tables.iter().copied();
             let parts = parts.map(|table| own_part(self.catalog, table, &self.limits.pins));
             let parts: Vec<Part<'u>> = parts.collect();
-            if missing.is_empty() || parts.iter().any(|part| self.is_ambiguous(part)) {
+            if new_tables.is_empty() || parts.iter().any(|part| self.needs_escaping(part)) {
                 return None;
             }
             let (slots, writes) = (BTreeMap::new(), BTreeMap::new());
             let writing = self.writing(&[], &[], &slots, &[], &writes);
-            let additions = missing.iter().map(|table| {
+            let additions = new_tables.iter().map(|table| {
                 let lines = writing.item(table, &mut Item::default());
                 let name = self.names.item_type(&table.name);
                 Addition::block("items", name, lines.trim_end().to_owned())
             });
             let additions: Vec<Addition> = additions.collect();
-            let with = self.with(&additions, &parts).ok()?;
-            let (grown, mut updated) = with.by_keys(read, facts)?;
-            let types = missing
+            let with = self.with_additions(&additions, &parts).ok()?;
+            let (extended, mut updated) = with.by_existing_keys(read, facts)?;
+            let types = new_tables
                 .iter()
                 .map(|table| self.names.item_type(&table.name));
             let types = types.map(|name| format!("the item type {name}"));
             updated.changes.splice(0..0, types);
-            Some((grown, updated))
+            Some((extended, updated))
         })
     }
 
-    /// Serves reads by new indexes, or by new keys in indexes that there are.
+    /// Serves reads by new indexes, or by further item types in existing indexes. If this fails for all reads together, it tries
+    /// them one by one.
     fn by_indexes<'w>(
         self,
-        further: &Further<'_>,
+        inputs: &PriceInputs<'_>,
         reads: Vec<Read<'w, 'u>>,
         unserved: &mut Vec<(&'w Statement, Unserved)>,
         done: &mut Vec<UpdatedRead>,
     ) -> Self {
-        match self.indexed(further, reads.clone()) {
-            Ok((grown, updated, not)) => {
+        match self.with_cheapest_indexes(inputs, reads.clone()) {
+            Ok((extended, updated, not)) => {
                 done.extend(updated);
                 unserved.extend(not);
-                grown
+                extended
             }
             Err(why) => {
                 if let [read] = reads.as_slice() {
@@ -635,29 +642,29 @@ impl<'u> Growing<'u> {
                     unserved.push((read.statement, Unserved { why, instead }));
                     return self;
                 }
-                let one = |grown: Self, read| grown.by_indexes(further, vec![read], unserved, done);
+                let one =
+                    |extended: Self, read| extended.by_indexes(inputs, vec![read], unserved, done);
                 reads.into_iter().fold(self, one)
             }
         }
     }
 
-    /// The cheapest indexes for these reads, with those that are served and those that are not; else why the mapping cannot
-    /// have them.
-    fn indexed<'w>(
+    /// Adds the cheapest indexes for these reads; else why `check` refuses them.
+    fn with_cheapest_indexes<'w>(
         &self,
-        further: &Further<'_>,
+        inputs: &PriceInputs<'_>,
         mut reads: Vec<Read<'w, 'u>>,
-    ) -> Result<Indexed<'w, 'u>, String> {
+    ) -> Result<IndexedDraft<'w, 'u>, String> {
         let mut unserved = Vec::new();
         let known = self.existing().tables();
         let figures = Figures::default();
         let pricing = Pricing {
-            facts: further.facts,
+            facts: inputs.facts,
             figures: &figures,
             pins: &self.limits.pins,
             placed: &known,
-            prices: further.prices,
-            writes: further.writes,
+            prices: inputs.prices,
+            writes: inputs.writes,
             is_guessed: false,
         };
         add_fetches(&mut reads, &BTreeSet::new());
@@ -667,7 +674,7 @@ impl<'u> Growing<'u> {
             hot,
         } = candidates(self.catalog, &mut reads, &pricing);
         let without = (ways.as_slice(), hot.as_slice());
-        reads_without(further.facts, without, &reads, &mut unserved);
+        reads_without(inputs.facts, without, &reads, &mut unserved);
         for (read, ways) in reads.iter().zip(&mut ways) {
             let mut refused = None;
             ways.retain(|way| {
@@ -698,36 +705,36 @@ impl<'u> Growing<'u> {
         let number = |slot: usize| numbers.iter().filter(|other| **other <= slot).count();
         let slots: BTreeMap<usize, usize> =
             used.iter().map(|(at, slot)| (*at, number(*slot))).collect();
-        let adding = Adding {
-            growing: self,
+        let plan = IndexPlan {
+            draft: self,
             known: &known,
             reads: &placed,
             structures: &structures,
             slots: &slots,
-            writes: further.writes,
+            writes: inputs.writes,
         };
         let new = self.new_names(numbers.len());
-        let first = adding.added(&new);
-        let shared = adding.shared(&new, &first.projected);
+        let first = plan.additions(&new);
+        let shared = plan.in_existing_indexes(&new, &first.projected);
         let chosen = structures
             .iter()
             .enumerate()
             .filter(|(at, _)| slots.contains_key(at));
         let parts: Vec<Part<'u>> = chosen.flat_map(|(_, one)| one.parts.clone()).collect();
-        let again = shared.map(|names| adding.added(&names));
-        let grown =
-            again.and_then(|again| Some((self.with(&again.additions, &parts).ok()?, again)));
-        let (grown, added) = match grown {
+        let again = shared.map(|names| plan.additions(&names));
+        let extended = again
+            .and_then(|again| Some((self.with_additions(&again.additions, &parts).ok()?, again)));
+        let (extended, added) = match extended {
             Some(found) => found,
-            None => (self.with(&first.additions, &parts)?, first),
+            None => (self.with_additions(&first.additions, &parts)?, first),
         };
         let updated = placed.iter().zip(added.changes);
         let updated = updated
             .map(|(read, changes)| UpdatedRead::of(read.statement, changes, &read.ask.notes));
-        Ok((grown, updated.collect(), unserved))
+        Ok((extended, updated.collect(), unserved))
     }
 
-    /// Why a way to serve a read cannot be without another key.
+    /// Why a way to serve a read is impossible while existing keys stay.
     fn refusal(
         &self,
         way: &Way,
@@ -751,7 +758,7 @@ impl<'u> Growing<'u> {
                     "add an item type without `where`",
                 );
             }
-            if !is_known && !self.takes_items() {
+            if !is_known && !self.can_add_item_types() {
                 return unserved(
                     format!(
                         "reads {}, which needs a table with a partition key and a sort key of type S",
@@ -760,7 +767,7 @@ impl<'u> Growing<'u> {
                     "design a new table, with both keys of type S",
                 );
             }
-            if self.is_ambiguous(part) {
+            if self.needs_escaping(part) {
                 return unserved(
                     "would need a key with values before `#`, but some values contain `#`"
                         .to_owned(),
@@ -771,14 +778,14 @@ impl<'u> Growing<'u> {
         None
     }
 
-    /// Names of new indexes, with the attributes of their keys.
+    /// Free names for new indexes and the attributes of their keys.
     fn new_names(&self, most: usize) -> Vec<IndexNames> {
         let items = self.model.item_types.iter();
         let attributes = items.flat_map(|item| item.attributes.iter().map(|(name, _)| &**name));
         let indexes = self.model.table.all_indexes().map(|index| &*index.name);
         let taken: BTreeSet<&str> = attributes.chain(indexes).collect();
         let is_taken = |name: &String| taken.contains(name.as_str());
-        // Each name that is taken keeps one number out at most.
+        // Each name that is taken makes at most one number unusable.
         let all = index_names(self.catalog, most + taken.len()).into_iter();
         let free = all.filter(|one| {
             ![&one.name, &one.partition, &one.sort]
@@ -789,215 +796,15 @@ impl<'u> Growing<'u> {
     }
 }
 
-/// A mapping with more indexes, the reads that it serves, and those that it does not.
-type Indexed<'w, 'u> = (
-    Growing<'u>,
+/// A mapping with further indexes, the reads that it now serves, and those that it does not.
+type IndexedDraft<'w, 'u> = (
+    MappingDraft<'u>,
     Vec<UpdatedRead>,
     Vec<(&'w Statement, Unserved)>,
 );
 
-/// Indexes, and the reads that they are for.
-struct Adding<'d, 'u> {
-    growing: &'d Growing<'u>,
-    /// The tables that the mapping has item types of.
-    known: &'d BTreeSet<TableName>,
-    reads: &'d [Placed<'d, 'u>],
-    structures: &'d [Structure<'u>],
-    slots: &'d BTreeMap<usize, usize>,
-    writes: &'d BTreeMap<TableName, Writes>,
-}
-
-/// What is added for indexes.
-struct Added {
-    additions: Vec<Addition>,
-    projected: Projected,
-    /// For each read.
-    changes: Vec<Vec<String>>,
-}
-
-impl<'u> Adding<'_, 'u> {
-    fn added(&self, names: &[IndexNames]) -> Added {
-        let growing = self.growing;
-        let writing = growing.writing(self.reads, self.structures, self.slots, names, self.writes);
-        let before = growing.items();
-        let mut items = before.clone();
-        let mut projected = Projected::new();
-        // The first time tells which copies there are.
-        for read in self.reads {
-            writing.pattern(read, &mut items, &mut projected);
-        }
-        let mut pattern = |read: &Placed<'_, 'u>| {
-            let lines = writing.pattern(read, &mut items, &mut projected);
-            Addition::block("access_patterns", read.name(), lines)
-        };
-        let patterns: Vec<Addition> = self.reads.iter().map(&mut pattern).collect();
-        for (at, index) in names.iter().enumerate() {
-            let keys = growing.model.table.key().map(|key| &*key.name);
-            let keys: Vec<&str> = keys.chain([&*index.partition, &*index.sort]).collect();
-            if let Some(Some(names)) = projected.get_mut(&(at + 1)) {
-                names.retain(|name| !keys.contains(&name.as_str()));
-            }
-        }
-        let indexes = growing.model.table.indexes.iter();
-        let named = indexes.map(|index| index.projection.service_words().1.len());
-        within_limit(&mut projected, named.sum());
-        let mut additions: Vec<Addition> = Vec::new();
-        for (at, index) in names
-            .iter()
-            .enumerate()
-            .filter(|(_, index)| !index.is_shared)
-        {
-            let (entry, reads) = writing.index_entry(at + 1, &projected);
-            additions.push(Addition::line(
-                &["table", "indexes"],
-                &index.name,
-                entry,
-                reads,
-            ));
-        }
-        let mut new: Vec<&Table> = Vec::new();
-        for (at, slot) in self.slots {
-            let parts = self
-                .structures
-                .get(*at)
-                .into_iter()
-                .flat_map(|one| &one.parts);
-            for (place, part) in parts.enumerate() {
-                let table = &part.table.name;
-                if !self.known.contains(table) {
-                    if !new.iter().any(|known| known.name == *table) {
-                        new.push(part.table);
-                    }
-                    continue;
-                }
-                let item = items.entry(table.clone()).or_default();
-                let Some(key) = writing.index_key(part.table, item, *slot, (*at, place)) else {
-                    continue;
-                };
-                let within = ["items", growing.names.item_type(table), "attributes"];
-                let (partition, sort) = writing.key_names(*slot);
-                let IndexKey {
-                    partition: value,
-                    sort: sort_value,
-                    when,
-                } = key;
-                let value = match when {
-                    Some(when) => format!("{{ $value: {value}, $when: {when} }}"),
-                    None => value,
-                };
-                let reads = self.of_structure(*at);
-                additions.push(Addition::line(&within, &partition, value, reads));
-                additions.push(Addition::line(&within, &sort, sort_value, String::new()));
-            }
-        }
-        for table in new {
-            let item = items.entry(table.name.clone()).or_default();
-            let lines = writing.item(table, item).trim_end().to_owned();
-            let name = growing.names.item_type(&table.name);
-            additions.push(Addition::block("items", name, lines));
-        }
-        additions.extend(to_items(&writing, &before, &mut items));
-        additions.extend(patterns);
-        let existing = growing.existing();
-        let changes = self.reads.iter().map(|read| {
-            let mut changes = self.changes(read, names);
-            changes.extend(copied(&writing, existing, &before, &items, read.name()));
-            changes
-        });
-        Added {
-            changes: changes.collect(),
-            additions,
-            projected,
-        }
-    }
-
-    /// The reads that a structure serves.
-    fn of_structure(&self, at: usize) -> String {
-        let reads = self.reads.iter().filter(|read| read.structure == at);
-        joined(reads.map(Placed::name), ", ")
-    }
-
-    fn changes(&self, read: &Placed<'_, 'u>, names: &[IndexNames]) -> Vec<String> {
-        let parts = self
-            .structures
-            .get(read.structure)
-            .into_iter()
-            .flat_map(|one| &one.parts);
-        let types = parts.map(|part| {
-            (
-                &part.table.name,
-                self.growing.names.item_type(&part.table.name),
-            )
-        });
-        let types: Vec<(&TableName, &str)> = types.collect();
-        let new = types
-            .iter()
-            .filter(|(table, _)| !self.known.contains(table));
-        let mut changes: Vec<String> = new
-            .map(|(_, name)| format!("the item type {name}"))
-            .collect();
-        let slot = self.slots.get(&read.structure).copied().unwrap_or(0);
-        let index = slot.checked_sub(1).and_then(|at| names.get(at));
-        match index {
-            Some(index) if index.is_shared => {
-                let types = joined(types.iter().map(|(_, name)| *name), " and ");
-                changes.push(format!("{types} in the index {}", index.name));
-            }
-            Some(index) => changes.push(format!("the index {}", index.name)),
-            None => {}
-        }
-        let place = index.map_or("the table", |index| &index.name);
-        changes.push(format!("an access pattern on {place}"));
-        changes
-    }
-
-    /// The names with those of indexes that there are in the place of new ones, where none of the item types stands there and all
-    /// that is read is there; `None` where there is none.
-    fn shared(&self, new: &[IndexNames], projected: &Projected) -> Option<Vec<IndexNames>> {
-        let model = &self.growing.model;
-        let whole = self.growing.existing().whole();
-        let mut names = new.to_vec();
-        let mut taken: Vec<&str> = Vec::new();
-        for (at, own) in names.iter_mut().enumerate() {
-            let here = self.slots.iter().filter(|(_, slot)| **slot == at + 1);
-            let here = here.filter_map(|(structure, _)| self.structures.get(*structure));
-            let tables = here.flat_map(|one| &one.parts).map(|part| &part.table.name);
-            let tables: Vec<&TableName> = tables.collect();
-            let fits = |index: &Index| {
-                let ([partition], [sort]) = (&*index.partition, &*index.sort) else {
-                    return false;
-                };
-                let is_text = partition.key_type == KeyType::S && sort.key_type == KeyType::S;
-                let mut items = whole.iter().filter(|one| tables.contains(&&one.table.name));
-                let is_free = items.all(|one| {
-                    let mut keys = [partition, sort].into_iter();
-                    one.item.spreads.is_empty()
-                        && keys.all(|key| one.item.node(&key.name).is_none())
-                });
-                let holds_all = match projected.get(&(at + 1)) {
-                    Some(Some(names)) => names.iter().all(|name| model.table.projects(index, name)),
-                    _ => index.projection == Projection::All,
-                };
-                is_text && is_free && holds_all
-            };
-            let mut indexes = model.table.indexes.iter();
-            let index = indexes.find(|index| !taken.contains(&&*index.name) && fits(index));
-            if let Some(index) = index {
-                taken.push(&index.name);
-                *own = IndexNames {
-                    name: index.name.clone(),
-                    partition: index.partition.first()?.name.to_string(),
-                    sort: index.sort.first()?.name.to_string(),
-                    is_shared: true,
-                };
-            }
-        }
-        (!taken.is_empty()).then_some(names)
-    }
-}
-
-/// What item types that there are get: copied attributes, and the parents that these are looked up in.
-fn to_items(
+/// What existing item types get: copied attributes, and the joins to the parents that these come from.
+fn item_additions(
     writing: &Writing<'_, '_>,
     before: &BTreeMap<TableName, Item>,
     items: &mut BTreeMap<TableName, Item>,
@@ -1023,8 +830,8 @@ fn to_items(
     additions
 }
 
-/// The attributes that item types get for a read.
-fn copied(
+/// The attributes that existing item types get for a read, in words.
+fn copied_attributes(
     writing: &Writing<'_, '_>,
     existing: Existing<'_>,
     before: &BTreeMap<TableName, Item>,

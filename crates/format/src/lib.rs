@@ -1,5 +1,5 @@
-//! Numbers, sizes, times and money for people; any text without what steers a terminal; the name that a mistyped one
-//! is most like, and one that nothing else has. Pure: nothing here prints.
+//! Texts for people: numbers, sizes, times and money; errors with their causes; text that is safe to print on a terminal;
+//! names that are similar or free. Pure: nothing here prints.
 
 pub mod address;
 
@@ -7,8 +7,8 @@ use std::borrow::{Borrow, Cow};
 use std::error::Error;
 use std::time::Duration;
 
-/// The messages of an error and its sources, the nearest first. Those that `message` or an earlier one already contains are
-/// left out: drivers repeat the text of their sources.
+/// The messages of an error and its sources, the nearest first. Leaves out those that `message` or an earlier one contains,
+/// because drivers repeat the text of their sources.
 pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
     let mut said = vec![message.to_owned()];
     let mut shown = Vec::new();
@@ -25,7 +25,7 @@ pub fn causes(message: &str, error: Option<&dyn Error>) -> Vec<String> {
     shown
 }
 
-/// What the operating system or the database says, without sqlx's words around it.
+/// The message of the operating system or the database, without sqlx's words around it.
 fn without_preamble(text: &str) -> &str {
     if let Some(said) = text.strip_prefix("error communicating with database: ") {
         return said;
@@ -33,7 +33,7 @@ fn without_preamble(text: &str) -> &str {
     let Some(said) = text.strip_prefix("error returned from database: ") else {
         return text;
     };
-    // MySQL's text begins with its code, and its line is one of the statement. PostgreSQL's line is one of its own source.
+    // The line that PostgreSQL names is in its own source code. MySQL's is in the statement; its message begins with a number.
     let own_line = said
         .rsplit_once(" at line ")
         .filter(|(_, line)| line.bytes().all(|b| b.is_ascii_digit()))
@@ -41,7 +41,7 @@ fn without_preamble(text: &str) -> &str {
     own_line.map_or(said, |(message, _)| message)
 }
 
-/// An error and its sources in one line, where there is room for no more.
+/// An error and its sources in one line.
 pub fn with_causes(error: &dyn Error) -> String {
     let message = error.to_string();
     in_one_line(&message, &causes(&message, error.source()))
@@ -54,27 +54,27 @@ pub fn in_one_line(message: &str, causes: &[String]) -> String {
     all.join(": ")
 }
 
-/// Whether a character steers a terminal or a page instead of standing in it: control characters (C0, DEL, C1), what
-/// begins another line, and what turns the direction of the text around it.
-pub fn steers(sign: char) -> bool {
-    sign.is_control()
-        || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character controls a terminal or a page instead of being shown: control characters (C0, DEL, C1), line and
+/// paragraph separators, and characters that change the direction of text.
+fn controls_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text whose characters that steer a terminal are written as JSON writes them, `\u001b`; tabs and newlines stay.
-/// JSON stays the same JSON.
+/// The text with each character that controls a terminal escaped as in JSON, `\u001b`, except tabs and newlines. JSON keeps
+/// its meaning.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let is_steering = |sign: char| steers(sign) && !matches!(sign, '\n' | '\t');
-    if !text.contains(is_steering) {
+    let is_escaped = |c: char| controls_terminal(c) && !matches!(c, '\n' | '\t');
+    if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for sign in text.chars() {
-        if is_steering(sign) {
-            // All of them have one such code.
-            out.push_str(&format!("\\u{:04x}", u32::from(sign)));
+    for c in text.chars() {
+        if is_escaped(c) {
+            // Each of them is one UTF-16 code unit.
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
-            out.push(sign);
+            out.push(c);
         }
     }
     Cow::Owned(out)
@@ -82,13 +82,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 
 /// Bytes as pairs of hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    // Formatting each byte would cost a thousand instructions for each item of a load.
+    // `format!` for each byte would cost a thousand instructions for each item of a load.
     let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     let digits = halves.filter_map(|half| char::from_digit(u32::from(half), 16));
     digits.collect()
 }
 
-/// A word as a POSIX shell takes it.
+/// A word, quoted for a POSIX shell if it needs quotes.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -98,7 +98,7 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
-/// The values of each key, in the order in which they come.
+/// Groups values by key; keys and values keep the order in which they come.
 pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in pairs {
@@ -110,7 +110,7 @@ pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<
     groups
 }
 
-/// All of them in their order, what is equal once.
+/// All values in their order, without repeats.
 pub fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
@@ -121,25 +121,29 @@ pub fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     once
 }
 
-/// This name, or with the first number behind it that makes it free.
+/// This name, or the first of `name_2`, `name_3`, … that is not taken.
 pub fn free_name(name: &str, is_taken: &dyn Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// Texts in a row, with something between them.
+/// Joins texts, for iterators.
 pub fn joined<T: Borrow<str>>(texts: impl IntoIterator<Item = T>, between: &str) -> String {
     let texts: Vec<T> = texts.into_iter().collect();
     texts.join(between)
 }
 
-/// A text where something is so, and nothing where it is not.
-pub fn text_if(is_so: bool, text: impl Into<String>) -> String {
-    if is_so { text.into() } else { String::new() }
+/// The text if the condition holds, else an empty one.
+pub fn text_if(condition: bool, text: impl Into<String>) -> String {
+    if condition {
+        text.into()
+    } else {
+        String::new()
+    }
 }
 
-/// A text that stands in one line.
+/// A text in one line: newlines and tabs are escaped too.
 pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
@@ -161,7 +165,7 @@ pub fn counted_as(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     format!("{} {noun}", count(number))
 }
 
-/// A number of things, of whatever type it is counted in.
+/// A count as u64; too large ones, and negative ones, become `u64::MAX`.
 pub fn whole(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(u64::MAX)
 }
@@ -188,7 +192,7 @@ pub fn rate(per_second: f64, noun: &str) -> String {
     format!("{}/s", counted(rounded(per_second), noun))
 }
 
-/// Money: cents, and more of them where there is less than one.
+/// Money with two decimal places; amounts below a cent with four.
 pub fn usd(amount: f64) -> String {
     if amount == 0.0 || amount >= 0.01 {
         format!("{amount:.2}")
@@ -199,7 +203,7 @@ pub fn usd(amount: f64) -> String {
     }
 }
 
-/// A figure that is estimated: whole numbers as such, others with one digit.
+/// An estimated figure: whole numbers without decimal places, others with one.
 pub fn figure(number: f64) -> String {
     if (number - number.round()).abs() < 0.05 {
         count(rounded(number))
@@ -229,28 +233,28 @@ pub fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// Whether a name stands in a text, in whatever case, and not only as a part of a longer one.
+/// Whether a text contains a name as a whole word, ignoring case.
 pub fn has_word(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
-    let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    let is_in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let mut found = text.match_indices(&name);
     found.any(|(at, _)| {
         let (before, rest) = text.split_at(at);
         let after = rest.get(name.len()..).unwrap_or_default();
-        !goes_on(before.chars().next_back()) && !goes_on(after.chars().next())
+        !is_in_word(before.chars().next_back()) && !is_in_word(after.chars().next())
     })
 }
 
-/// The name among `known` that is most like `wrong`, if one is like it at all.
+/// The name in `known` that is most similar to `wrong`, if one is similar enough to be meant.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let is_like = |name: &&str| {
+    let is_similar = |name: &&str| {
         let letters = name.chars().count();
         distance(name) < letters && distance(name) <= letters.max(3) / 3
     };
-    let like = known.into_iter().filter(is_like);
-    like.min_by_key(|name| distance(name))
+    let similar = known.into_iter().filter(is_similar);
+    similar.min_by_key(|name| distance(name))
 }
 
 #[cfg(test)]
@@ -279,6 +283,34 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(rate(1234.6, "row"), "1,235 rows/s");
+    }
+
+    #[test]
+    fn words_are_found_whole_and_in_any_case() {
+        assert!(has_word("SELECT Id FROM t", "id"));
+        assert!(has_word("grid, id", "id"));
+        assert!(!has_word("grid user_id ids", "id"));
+    }
+
+    #[test]
+    fn the_nearest_name_is_similar_or_none() {
+        assert_eq!(nearest("ordres", ["users", "orders"]), Some("orders"));
+        assert_eq!(nearest("invoices", ["users", "orders"]), None);
+        assert_eq!(nearest("x", ["y"]), None);
+    }
+
+    #[test]
+    fn a_taken_name_gets_the_first_free_number() {
+        let is_taken = |name: &str| ["a", "a_2"].contains(&name);
+        assert_eq!(free_name("a", &is_taken), "a_3");
+        assert_eq!(free_name("b", &is_taken), "b");
+    }
+
+    #[test]
+    fn words_are_quoted_for_the_shell_where_they_have_to_be() {
+        assert_eq!(shell_word("shop.yaml"), "shop.yaml");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
     }
 
     #[test]

@@ -1,23 +1,23 @@
-//! What a relational database guarantees of the tables that a mapping uses, and what takes its place in DynamoDB.
+//! What a relational database guarantees for the tables of a mapping, and what replaces each guarantee in DynamoDB.
 //!
-//! DynamoDB itself keeps one item to a key, and refuses an item without its key attributes. All else is kept by a condition
-//! on a write, or by the application. One record for each guarantee; text, JSON and documents are printed from these.
+//! DynamoDB itself allows one item for each key, and refuses an item without its key attributes. Everything else needs a
+//! condition on a write, or the application. Text, JSON and documents are printed from one record for each guarantee.
 
 use serde::Serialize;
 
-/// All guarantees of the tables that a mapping uses.
+/// All guarantees for the tables of a mapping.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Guarantees {
     /// The guarantees, table by table in the catalog's order.
     pub guarantees: Vec<Guarantee>,
-    /// What was not read, and of which tables.
+    /// What could not be read, and for which tables.
     pub not_read: Vec<String>,
 }
 
-/// One guarantee, and what takes its place.
+/// One guarantee, and what replaces it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Guarantee {
-    /// The table, as people write it.
+    /// The table's name, for people.
     pub table: String,
     /// What is guaranteed.
     #[serde(rename = "guarantee")]
@@ -25,19 +25,19 @@ pub struct Guarantee {
     /// The name of the constraint, index or trigger, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Columns, or the expressions of an index; empty where the catalog does not say them apart.
+    /// Columns, or the expressions of an index; empty if the catalog does not list them.
     pub columns: Vec<String>,
     /// The declaration for people, such as `UNIQUE (email)`.
     pub declared: String,
-    /// Why rows may break it all the same.
+    /// Why rows may still break it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
-    /// What takes its place.
+    /// What replaces it.
     pub kept_by: KeptBy,
-    /// The item type whose key or item it is.
+    /// The item type whose key or item replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_type: Option<String>,
-    /// How, for people.
+    /// How it is replaced, for people.
     pub how: String,
 }
 
@@ -57,11 +57,11 @@ pub enum GuaranteeKind {
     Check,
     /// An exclusion constraint.
     Exclusion,
-    /// One of a list of names.
+    /// A column of an enum type: one of a list of names.
     Enum,
     /// A default.
     Default,
-    /// A column that the database numbers.
+    /// A column whose numbers the database assigns.
     Numbered,
     /// A generated column.
     Generated,
@@ -69,24 +69,24 @@ pub enum GuaranteeKind {
     Trigger,
 }
 
-/// What takes the place of a guarantee.
+/// What replaces a guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeptBy {
-    /// The key of an item type, on a put with the condition that no item has it; or that no item is without a key.
+    /// The key of an item type: a put with the condition that no item has the key; or that each item needs a key.
     Key,
     /// The item of the parent, in which the row is embedded.
     Item,
-    /// A condition on the parent's item, in the transaction of the write.
+    /// A condition on the parent's item, in the same transaction.
     ConditionCheck,
-    /// One more item that stands for the value, written in the transaction of the write.
+    /// A further item with the value as its key, written in the same transaction.
     GuardItem,
     /// The application.
     Application,
 }
 
 impl KeptBy {
-    /// The words for it.
+    /// The name for people, such as "a guard item".
     pub fn words(self) -> &'static str {
         match self {
             Self::Key => "the key",

@@ -448,7 +448,7 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> 
             Some(_) if now.display_name(&table.name) != shown => {
                 format!("{shown} is another table")
             }
-            Some(other) => match table.change(other) {
+            Some(other) => match table.first_difference(other) {
                 Some(what) => format!("the {what} of {shown} changed"),
                 None => continue,
             },

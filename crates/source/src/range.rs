@@ -1,8 +1,7 @@
-//! Parts of a scan's base relation: the condition that leaves out all others, and how a table is cut into them.
+//! Ranges of a scan's base relation: the SQL condition of a range, and how a table is cut into ranges.
 //!
-//! A range is compared by the database, under its own types and collations; what is kept here of a
-//! bound is its text alone. Whatever that text is, it becomes one literal of the statement and never
-//! more: it may come from a state file.
+//! The database compares the bounds, with its own types and collations; here a bound is only text. It may come from a state file,
+//! so it always becomes exactly one literal of the statement.
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::TableName;
@@ -10,7 +9,7 @@ use dynafold_relational::scan::{Range, RangeKey, Relation, Scan};
 
 use super::{Dialect, Result, Source};
 
-/// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
+/// The SQL condition for the rows of a range. `base`: the quoted name of the relation. `None` for the range of all rows.
 pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {
     let columns = columns(&range.by, dialect, base);
     let bound = |values: &Option<Vec<String>>, sign: &str, beyond: &str| {
@@ -23,7 +22,7 @@ pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Opt
     (!bounds.is_empty()).then(|| bounds.join(" AND "))
 }
 
-/// What a table is cut by, as columns of the relation of this (quoted) name.
+/// The columns that a table is cut by, each behind the quoted name of the relation.
 fn columns(by: &RangeKey, dialect: &dyn Dialect, base: &str) -> Vec<String> {
     match by {
         RangeKey::Key(names) => {
@@ -34,8 +33,8 @@ fn columns(by: &RangeKey, dialect: &dyn Dialect, base: &str) -> Vec<String> {
     }
 }
 
-/// Compares a key with values. `sign` is between its last column and its value, `beyond` between another column and
-/// its value where the columns after it are not asked. Too many or too few values are for the database to refuse.
+/// An SQL comparison of a key with values. `sign` compares the last column; `beyond` compares an earlier column, if it decides
+/// alone. With too many or too few values, the database refuses the statement.
 fn compare(
     dialect: &dyn Dialect,
     columns: &[String],
@@ -61,42 +60,41 @@ fn compare(
     format!("({})", nested.unwrap_or_default())
 }
 
-// Cuts a table into ranges of about as many rows each.
+// Cuts a table into ranges with about the same number of rows.
 //
-// A dense key of one integer is cut into even steps: no step holds more rows than it is wide. Every
-// other key is walked along its index, a step of rows at a time; that is exact, whatever the skew.
+// A dense key of one integer is cut into even steps: no step has more rows than its width. For every other key, the index is
+// walked, and every so many rows end a range; that is exact, however the values are distributed.
 
-/// Places at which it is looked whether a row is there.
+/// Key values that are probed for a row.
 const PROBES: i128 = 64;
-/// Rows that must be found at them for a key to count as dense: more than a third.
-const FOUND: i128 = 22;
+/// Probes that must find a row for the key to count as dense: more than a third.
+const MIN_HITS: i128 = 22;
 
 /// What a column of a key holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyColumnKind {
-    /// Whole numbers, which can be counted with.
+    /// Integers, with which ranges can be calculated.
     Integer,
     Number,
-    /// Text, and what the database reads from text: times, UUIDs.
+    /// Text, and values that the database reads from text: times, UUIDs.
     Text,
     Bytes,
 }
 
-/// What cutting asks of a database.
+/// The questions to a database that cutting needs.
 #[async_trait]
 pub(super) trait RangeProbe: Source + Sized {
     /// Cuts a table into ranges of about `rows` rows; empty where it has no usable key.
     async fn ranges(&mut self, table: &TableName, rows: u64) -> Result<Vec<Range>>;
 
-    /// The first row of a query of ours, its values as a [`Range`] says them. `None`: there is no
-    /// row, or something in it cannot be said.
+    /// The first row of a query, its values as text for a [`Range`]. `None` if there is no row, or a value has no such text.
     async fn row(&mut self, sql: String, kinds: &[KeyColumnKind]) -> Result<Option<Vec<String>>>;
 
-    /// Whether the rows of a scan with a range and their children are looked up along an index.
+    /// Whether the database uses an index for a scan with a range, and for the children of its rows.
     async fn is_indexed(&mut self, part: &Scan) -> Result<bool>;
 }
 
-/// Cuts a scan's table.
+/// Cuts a scan's table into ranges; empty where that is impossible, or no index would be used.
 pub(super) async fn cut(
     source: &mut impl RangeProbe,
     scan: &Scan,
@@ -147,7 +145,7 @@ impl Cutter<'_> {
         let first = self.end(probe, "").await?;
         let last = self.end(probe, " DESC").await?;
         let (Some(first), Some(last)) = (first, last) else {
-            // Not one row, as far as can be seen: one range is enough.
+            // No visible row: one range is enough.
             return Ok(Some(Range::between(&self.by, Vec::new())));
         };
         let span = last - first + 1;
@@ -155,21 +153,23 @@ impl Cutter<'_> {
         if span <= rows {
             return Ok(Some(Range::between(&self.by, Vec::new())));
         }
-        let mut places: Vec<i128> = (0..PROBES).map(|nth| first + place(nth, span)).collect();
-        places.dedup();
-        let probes = i128::try_from(places.len()).unwrap_or(PROBES);
-        let places: Vec<String> = places.iter().map(i128::to_string).collect();
+        let mut probes: Vec<i128> = (0..PROBES)
+            .map(|nth| first + probe_offset(nth, span))
+            .collect();
+        probes.dedup();
+        let probe_count = i128::try_from(probes.len()).unwrap_or(PROBES);
+        let probes: Vec<String> = probes.iter().map(i128::to_string).collect();
         let sql = format!(
             "SELECT count(*) FROM {} AS t WHERE {} IN ({})",
             self.dialect.table(self.table),
             self.columns().concat(),
-            places.join(", ")
+            probes.join(", ")
         );
-        let found = number(probe.row(sql, &[KeyColumnKind::Integer]).await?);
-        let Some(found) = found.filter(|found| found * PROBES >= FOUND * probes) else {
+        let hits = number(probe.row(sql, &[KeyColumnKind::Integer]).await?);
+        let Some(hits) = hits.filter(|hits| hits * PROBES >= MIN_HITS * probe_count) else {
             return Ok(None);
         };
-        let step = (rows * probes / found).max(1);
+        let step = (rows * probe_count / hits).max(1);
         let mut bounds = Vec::new();
         let mut bound = first + step - 1;
         while bound < last {
@@ -179,7 +179,7 @@ impl Cutter<'_> {
         Ok(Some(Range::between(&self.by, bounds)))
     }
 
-    /// The least or the greatest key.
+    /// The least key; with the order ` DESC`, the greatest.
     async fn end(&self, probe: &mut impl RangeProbe, order: &str) -> Result<Option<i128>> {
         let column = self.columns().concat();
         let table = self.dialect.table(self.table);
@@ -187,15 +187,15 @@ impl Cutter<'_> {
         Ok(number(probe.row(sql, &self.kinds).await?))
     }
 
-    /// The key of every so many rows, along the index.
+    /// Ranges that each end after `rows` rows, along the index.
     async fn walk(&self, probe: &mut impl RangeProbe, rows: u64) -> Result<Vec<Range>> {
         let mut bounds: Vec<Vec<String>> = Vec::new();
         loop {
-            let sql = self.step(bounds.last(), rows);
+            let sql = self.next_bound(bounds.last(), rows);
             let Some(bound) = probe.row(sql, &self.kinds).await? else {
                 return Ok(Range::between(&self.by, bounds));
             };
-            // A value that is not read back as itself would have us here for ever.
+            // If a value is not read back as itself, this loop would never end.
             if bounds.last() == Some(&bound) {
                 return Ok(Vec::new());
             }
@@ -203,8 +203,8 @@ impl Cutter<'_> {
         }
     }
 
-    /// Asks for the key that is so many rows after this one.
-    pub(super) fn step(&self, after: Option<&Vec<String>>, rows: u64) -> String {
+    /// The SQL query for the key `rows` rows after this one.
+    pub(super) fn next_bound(&self, after: Option<&Vec<String>>, rows: u64) -> String {
         let columns = self.columns().join(", ");
         let rest = Range {
             by: self.by.clone(),
@@ -225,8 +225,8 @@ impl Cutter<'_> {
     }
 }
 
-/// The place of a probe: spread over the span, and off any beat that the keys may have.
-fn place(nth: i128, span: i128) -> i128 {
+/// The distance of a probe from the first key. Probes are spread over the span, and unevenly, in case keys have a regular step.
+fn probe_offset(nth: i128, span: i128) -> i128 {
     let within = (nth * 619 + 211) % 1000;
     (span - 1) * (nth * 1000 + within) / (PROBES * 1000)
 }
@@ -242,11 +242,11 @@ mod cut_tests {
     #[test]
     fn probes_are_spread_over_the_span_and_within_it() {
         for span in [1, 2, 63, 64, 1000, 1 << 65] {
-            let places: Vec<i128> = (0..PROBES).map(|nth| place(nth, span)).collect();
-            assert!(places.is_sorted(), "{span}");
-            assert!(places.iter().all(|place| (0..span).contains(place)));
+            let offsets: Vec<i128> = (0..PROBES).map(|nth| probe_offset(nth, span)).collect();
+            assert!(offsets.is_sorted(), "{span}");
+            assert!(offsets.iter().all(|offset| (0..span).contains(offset)));
         }
-        let odd_places = (0..PROBES).filter(|nth| place(*nth, 1 << 40) % 2 == 1);
-        assert!((16..48).contains(&odd_places.count()));
+        let odd = (0..PROBES).filter(|nth| probe_offset(*nth, 1 << 40) % 2 == 1);
+        assert!((16..48).contains(&odd.count()));
     }
 }

@@ -1,4 +1,4 @@
-//! What stands on a side of a comparison, or in a result.
+//! Operands: a side of a comparison, or a column of a result.
 
 use std::ops::ControlFlow;
 
@@ -13,9 +13,9 @@ use super::text::{Sql, is_hexadecimal, unescaped};
 /// A name, as the database compares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
-    /// Without quotes. PostgreSQL's are in lower case, unless they are in quotes.
+    /// Without quotes. In PostgreSQL, a name without quotes is in lower case.
     pub text: String,
-    /// Whether another case is another name.
+    /// Whether names that differ in case are different.
     pub is_exact: bool,
 }
 
@@ -34,7 +34,7 @@ impl Name {
         }
     }
 
-    /// Whether it is the name of something.
+    /// Whether it is this name, as the database compares names.
     pub fn is(&self, other: &str) -> bool {
         if self.is_exact {
             self.text == other
@@ -44,7 +44,7 @@ impl Name {
     }
 }
 
-/// The parts of a name; `None` where one is no name.
+/// The parts of a dotted name; `None` if one of them is not an identifier.
 pub(super) fn names(name: &ObjectName, dbms: Option<Dbms>) -> Option<Vec<Name>> {
     let parts = name.0.iter();
     let parts = parts.map(|part| part.as_ident().map(|ident| Name::of(ident, dbms)));
@@ -54,9 +54,9 @@ pub(super) fn names(name: &ObjectName, dbms: Option<Dbms>) -> Option<Vec<Name>> 
 /// A column as a query names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnRef {
-    /// The schema of the table, where it is said.
+    /// The schema of the table, if it is written.
     pub schema: Option<Name>,
-    /// The alias or table before the point.
+    /// The alias or table before the dot, if it is written.
     pub owner: Option<Name>,
     /// The column.
     pub name: Name,
@@ -79,7 +79,7 @@ impl ColumnRef {
     }
 }
 
-/// A value that stands in the text.
+/// A literal in SQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Constant {
     /// `'text'`.
@@ -94,7 +94,7 @@ pub enum Constant {
     Other,
 }
 
-/// What a side of a comparison is, without what is around it.
+/// The value of an operand, inside its [`Wrapping`]s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperandValue {
     /// A column, by its name.
@@ -107,27 +107,27 @@ pub enum OperandValue {
     Expression(Expression),
 }
 
-/// What an expression takes, where it is none of the simple ones.
+/// What an expression uses, if it is more than a column, a parameter or a literal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expression {
-    /// All columns in it, those of queries within it too.
+    /// All columns in it, also those in its subqueries.
     pub columns: Vec<ColumnRef>,
     /// All parameters in it.
     pub parameters: Vec<String>,
-    /// The functions that it calls, in lower case.
+    /// The names of the functions that it calls, in lower case.
     pub functions: Vec<String>,
-    /// Whether a query stands in it.
+    /// Whether it has a subquery.
     pub has_query: bool,
-    /// Whether a function looks at other rows: `… OVER (…)`.
+    /// Whether it calls a window function: `… OVER (…)`.
     pub has_window: bool,
     /// Whether it is a row of expressions, as in `(a, b) < (1, 2)`.
     pub is_row: bool,
 }
 
-/// What is done to a value, innermost last.
+/// A cast, a function or a collation around a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrapping {
-    /// `CAST(x AS type)`, `x::type`: the type as it is written.
+    /// `CAST(x AS type)`, `x::type`: the type as written.
     Cast(String),
     /// A function of one argument: its name in lower case.
     Function(String),
@@ -135,12 +135,12 @@ pub enum Wrapping {
     Collate(Name),
 }
 
-/// A side of a comparison.
+/// A side of a comparison, or a column of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
-    /// What it is.
+    /// The value.
     pub value: OperandValue,
-    /// What is done to it, outermost first; nothing for a plain one.
+    /// What is around the value, outermost first.
     pub around: Vec<Wrapping>,
 }
 
@@ -163,7 +163,7 @@ impl Operand {
                 Expr::Collate { expr, collation } => {
                     let name = names(collation, sql.dbms()).and_then(|mut names| names.pop());
                     let Some(name) = name else {
-                        break other(inner, sql);
+                        break complex_value(inner, sql);
                     };
                     around.push(Wrapping::Collate(name));
                     expr
@@ -173,15 +173,15 @@ impl Operand {
                         around.push(Wrapping::Function(function.name.to_string().to_lowercase()));
                         argument
                     }
-                    _ => break other(inner, sql),
+                    _ => break complex_value(inner, sql),
                 },
-                _ => break plain(inner, sql).unwrap_or_else(|| other(inner, sql)),
+                _ => break simple_value(inner, sql).unwrap_or_else(|| complex_value(inner, sql)),
             };
         };
         Self { value, around }
     }
 
-    /// The column that it is, as it is.
+    /// The column, if the operand is nothing else.
     pub fn column(&self) -> Option<&ColumnRef> {
         match &self.value {
             OperandValue::Column(column) if self.around.is_empty() => Some(column),
@@ -189,7 +189,7 @@ impl Operand {
         }
     }
 
-    /// The parameter that it is, as it is.
+    /// The parameter, if the operand is nothing else.
     pub fn parameter(&self) -> Option<&str> {
         match &self.value {
             OperandValue::Parameter(name) if self.around.is_empty() => Some(name),
@@ -197,7 +197,7 @@ impl Operand {
         }
     }
 
-    /// The constant that it is, as it is.
+    /// The constant, if the operand is nothing else.
     pub(super) fn constant(&self) -> Option<&Constant> {
         match &self.value {
             OperandValue::Constant(constant) if self.around.is_empty() => Some(constant),
@@ -222,7 +222,7 @@ impl Operand {
         }
     }
 
-    /// Whether a query stands in it.
+    /// Whether it has a subquery.
     pub fn has_query(&self) -> bool {
         matches!(&self.value, OperandValue::Expression(expression) if expression.has_query)
     }
@@ -237,7 +237,7 @@ impl Operand {
     }
 }
 
-/// The arguments of a plain function; none for one that is more.
+/// The arguments of a function call; empty if one has a name or is `*`, or if the call has more, such as DISTINCT, FILTER or OVER.
 pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
     let FunctionArguments::List(list) = &function.args else {
         return Vec::new();
@@ -249,15 +249,16 @@ pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
         && list.duplicate_treatment.is_none()
         && list.clauses.is_empty()
         && matches!(function.parameters, FunctionArguments::None);
-    let one = |argument| match argument {
+    let plain_argument = |argument| match argument {
         &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref argument)) if is_plain => Some(argument),
         _ => None,
     };
-    let found: Option<Vec<&Expr>> = list.args.iter().map(one).collect();
-    found.unwrap_or_default()
+    let arguments: Option<Vec<&Expr>> = list.args.iter().map(plain_argument).collect();
+    arguments.unwrap_or_default()
 }
 
-fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
+/// A column, a parameter or a literal.
+fn simple_value(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
     let constant = |constant| Some(OperandValue::Constant(constant));
     match expression {
         Expr::Identifier(name) => {
@@ -288,27 +289,24 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
             }
             Literal::Boolean(value) => constant(Constant::Boolean(*value)),
             Literal::Null => constant(Constant::Null),
-            // `"…"` of MySQL is a text or a name, as the server is set up.
+            // In MySQL, `"…"` is a text or a name, depending on the server's settings.
             _ => None,
         },
     }
 }
 
-/// The name of a parameter.
+/// The name of a parameter, without the colon.
 pub(super) fn placeholder(expression: &Expr) -> Option<String> {
-    match expression {
-        Expr::Value(value) => match &value.value {
-            Literal::Placeholder(name) => Some(name.trim_start_matches(':').to_owned()),
-            _ => None,
-        },
+    match literal(expression)? {
+        Literal::Placeholder(name) => Some(name.trim_start_matches(':').to_owned()),
         _ => None,
     }
 }
 
-/// Whether one of the expressions in it is so, within queries too.
-pub(super) fn has_expression(part: &impl Visit, is: impl Fn(&Expr) -> bool) -> bool {
+/// Whether an expression in it meets a condition, also within subqueries.
+pub(super) fn has_expression(part: &impl Visit, condition: impl Fn(&Expr) -> bool) -> bool {
     let found = visit_expressions(part, |expression| {
-        if is(expression) {
+        if condition(expression) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -324,7 +322,7 @@ fn literal(expression: &Expr) -> Option<&Literal> {
     }
 }
 
-fn other(expression: &Expr, sql: &Sql) -> OperandValue {
+fn complex_value(expression: &Expr, sql: &Sql) -> OperandValue {
     OperandValue::Expression(Expression {
         is_row: matches!(expression, Expr::Tuple(_)),
         ..Expression::of(expression, sql)
@@ -333,21 +331,21 @@ fn other(expression: &Expr, sql: &Sql) -> OperandValue {
 
 impl Expression {
     pub(super) fn of(part: &impl Visit, sql: &Sql) -> Self {
-        let mut gathered = Gathered {
+        let mut visitor = ExpressionVisitor {
             sql,
             found: Self::default(),
         };
-        let _ = part.visit(&mut gathered);
-        gathered.found
+        let _ = part.visit(&mut visitor);
+        visitor.found
     }
 }
 
-struct Gathered<'s> {
+struct ExpressionVisitor<'s> {
     sql: &'s Sql,
     found: Expression,
 }
 
-impl Visitor for Gathered<'_> {
+impl Visitor for ExpressionVisitor<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, _query: &Parsed) -> ControlFlow<()> {
@@ -356,7 +354,7 @@ impl Visitor for Gathered<'_> {
     }
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        match plain(expression, self.sql) {
+        match simple_value(expression, self.sql) {
             Some(OperandValue::Column(column)) => self.found.columns.push(column),
             Some(OperandValue::Parameter(name)) => self.found.parameters.push(name),
             _ => {}

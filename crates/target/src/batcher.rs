@@ -12,19 +12,16 @@ use dynafold_dynamodb::BuildFingerprintHasher;
 
 use crate::{Batch, BatchEntry, BatchLimit};
 
-/// The items of a batch at BatchWriteItem's limit, for which room is made at first.
-const FEW: usize = 25;
-
 /// Gathers requests into batches.
 #[derive(Debug)]
 pub struct Batcher {
     limit: BatchLimit,
-    most_units: f64,
+    max_units: f64,
     batch: Batch,
     fingerprints: HashSet<u128, BuildFingerprintHasher>,
     units: u64,
-    /// Bytes of the largest batch so far: the next one's room.
-    room: usize,
+    /// Bytes of the largest batch so far: the capacity of the next one.
+    largest: usize,
 }
 
 impl Batcher {
@@ -32,18 +29,18 @@ impl Batcher {
     pub fn new(limit: BatchLimit) -> Self {
         Self {
             limit,
-            most_units: f64::INFINITY,
+            max_units: f64::INFINITY,
             batch: Batch::new(),
             fingerprints: HashSet::default(),
             units: 0,
-            room: 0,
+            largest: 0,
         }
     }
 
     /// Sets the most write units that a batch may hold, from the next request on. A batch holds at
     /// least one request, whatever its units.
-    pub fn limit_units(&mut self, most: f64) {
-        self.most_units = most;
+    pub fn limit_units(&mut self, units: f64) {
+        self.max_units = units;
     }
 
     /// Takes a request, whose item or key `write` appends as DynamoDB JSON; gives back a batch when
@@ -54,8 +51,9 @@ impl Batcher {
             && self.fingerprints.insert(entry.fingerprint);
         let mut full = if fits { None } else { self.finish() };
         if self.batch.is_empty() {
-            let entries = self.limit.items.min(FEW);
-            self.batch = Batch::with_capacity(self.room, entries);
+            // A target may take far more items in a batch: then it grows.
+            let entries = self.limit.items.min(BatchLimit::BATCH_WRITE.items);
+            self.batch = Batch::with_capacity(self.largest, entries);
         }
         self.batch.push(entry, write);
         if self.batch.bytes() > self.limit.bytes && self.batch.len() > 1 {
@@ -75,12 +73,12 @@ impl Batcher {
         }
     }
 
-    /// Gives back what is left; `None` where that is nothing.
+    /// Gives back the batch that is being filled, unless it is empty.
     pub fn finish(&mut self) -> Option<Batch> {
         self.fingerprints.clear();
         self.units = 0;
         let mut batch = mem::take(&mut self.batch);
-        self.room = self.room.max(batch.bytes());
+        self.largest = self.largest.max(batch.bytes());
         batch.seal();
         (!batch.is_empty()).then_some(batch)
     }
@@ -88,8 +86,8 @@ impl Batcher {
     fn fits(&self, units: u64) -> bool {
         let all = self.units.saturating_add(units);
         // Units beyond 2^32 are beyond every limit that a rate can set.
-        u32::try_from(all).map_or(self.most_units.is_infinite(), |all| {
-            f64::from(all) <= self.most_units
+        u32::try_from(all).map_or(self.max_units.is_infinite(), |all| {
+            f64::from(all) <= self.max_units
         })
     }
 }
@@ -110,7 +108,7 @@ mod tests {
 
     type PlannedRequest = (u128, usize, u64);
 
-    fn all(limit: BatchLimit, units: f64, requests: &[PlannedRequest]) -> Vec<Batch> {
+    fn batches_of(limit: BatchLimit, units: f64, requests: &[PlannedRequest]) -> Vec<Batch> {
         let mut batcher = Batcher::new(limit);
         batcher.limit_units(units);
         let mut all = Vec::new();
@@ -128,12 +126,12 @@ mod tests {
         batches.iter().map(Batch::len).collect()
     }
 
-    const ANY: f64 = f64::INFINITY;
+    const UNLIMITED: f64 = f64::INFINITY;
 
     #[test]
     fn batches_are_filled() {
         let requests: Vec<PlannedRequest> = (0..60).map(|n| (n, 100, 1)).collect();
-        let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
+        let batches = batches_of(BatchLimit::BATCH_WRITE, UNLIMITED, &requests);
         assert_eq!(sizes(&batches), [25, 25, 10]);
     }
 
@@ -142,14 +140,14 @@ mod tests {
         // 400 KB of binary is 546,136 characters of base64: 25 of them stay below 16 MB, but 25
         // items of escaped control characters do not.
         let requests: Vec<PlannedRequest> = (0..25).map(|n| (n, 2_400_000, 1)).collect();
-        let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
+        let batches = batches_of(BatchLimit::BATCH_WRITE, UNLIMITED, &requests);
         assert_eq!(sizes(&batches), [6, 6, 6, 6, 1]);
     }
 
     #[test]
     fn one_key_twice_is_two_batches() {
         let requests = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 1, 1)];
-        let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
+        let batches = batches_of(BatchLimit::BATCH_WRITE, UNLIMITED, &requests);
         let keys: Vec<Vec<u128>> = batches
             .iter()
             .map(|batch| batch.entries().iter().map(|e| e.fingerprint).collect())
@@ -161,7 +159,7 @@ mod tests {
     fn units_end_a_batch_and_a_single_request_may_have_more() {
         let units = [3, 3, 3, 20, 1, 9, 1];
         let requests = (0..).zip(units).map(|(n, units)| (n, 1, units));
-        let batches = all(
+        let batches = batches_of(
             BatchLimit::BATCH_WRITE,
             10.0,
             &requests.collect::<Vec<PlannedRequest>>(),
@@ -172,7 +170,7 @@ mod tests {
     #[test]
     fn a_limit_below_one_unit_sends_requests_one_by_one() {
         let requests: Vec<PlannedRequest> = (0..3).map(|n| (n, 1, 1)).collect();
-        let batches = all(BatchLimit::BATCH_WRITE, 0.5, &requests);
+        let batches = batches_of(BatchLimit::BATCH_WRITE, 0.5, &requests);
         assert_eq!(sizes(&batches), [1, 1, 1]);
     }
 
@@ -185,7 +183,7 @@ mod tests {
             units in 1_u32..60,
         ) {
             let limit = BatchLimit { items: most, bytes };
-            let batches = all(limit, f64::from(units), &requests);
+            let batches = batches_of(limit, f64::from(units), &requests);
             for batch in &batches {
                 prop_assert!(!batch.is_empty() && batch.len() <= most);
                 prop_assert!(batch.bytes() <= bytes || batch.len() == 1);

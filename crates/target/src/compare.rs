@@ -90,7 +90,7 @@ impl Differences {
             let known = known.iter().find(|known| known.name == key.name)?;
             (known.key_type != key.key_type).then(|| {
                 format!(
-                    "its key attribute {} is of type {}, and the table's keys have it as {}",
+                    "its key attribute {} has type {}, but the table's keys have it as {}",
                     key.name,
                     key.key_type.word(),
                     known.key_type.word()

@@ -1,9 +1,9 @@
-//! When to send a batch again. Pure: randomness is injected, time is told.
+//! When to send a batch again. Pure: the caller gives the random seed and the elapsed time.
 //!
-//! Delays are exponential with full jitter: uniformly between nothing and a cap that doubles with
-//! each second failure up to a ceiling. (With each failure, one batch that chance fails five times would hold up the end
-//! of a short load that nothing else is wrong with.) One batch has a total deadline from its first sending. The SDK's
-//! own retries are off for writes, so that these are the only ones.
+//! Delays are exponential with full jitter: uniform between zero and a cap that doubles with every second failure, up to
+//! a ceiling. (If it doubled with every failure, one batch that fails five times by chance would hold up the end of a
+//! short load.) A batch has one deadline, counted from its first sending. The SDK's own retries are off for writes, so
+//! these are the only ones.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,26 +12,26 @@ use dynafold_format::with_causes;
 
 use crate::{ErrorClass, TargetError};
 
-/// Failures in a row after which it is told why: some seconds, by the policies that there are.
-const LONG: u32 = 14;
+/// Failures in a row before the warning: about three seconds of delays, by the default policy.
+const FAILURES_BEFORE_WARNING: u32 = 14;
 
-/// Warns once of what fails again and again: nobody waits for minutes without a word.
+/// Warns once of requests that keep failing, so that nobody waits for minutes without a word.
 #[derive(Debug, Default)]
 pub struct RetryWarning(AtomicBool);
 
 impl RetryWarning {
-    /// Warns if that was the failure after which it is time to.
-    pub fn ends(&self, retry: &Retry, why: &TargetError) {
-        if retry.failures == LONG && !self.0.swap(true, Ordering::Relaxed) {
-            tracing::warn!("{}; it is tried again for some minutes", with_causes(why));
+    /// Warns if this batch has failed too often.
+    pub fn after_failure(&self, retry: &Retry, error: &TargetError) {
+        if retry.failures >= FAILURES_BEFORE_WARNING && !self.0.swap(true, Ordering::Relaxed) {
+            tracing::warn!("{}; retrying for some minutes", with_causes(error));
         }
     }
 }
 
-/// The numbers of a retry.
+/// How long to wait between attempts, and when to give up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// The cap of the first delay; it doubles with each second failure.
+    /// The cap of the first delay; it doubles with every second failure.
     pub base: Duration,
     /// The most that any delay can be.
     pub ceiling: Duration,
@@ -55,7 +55,7 @@ impl Default for Policy {
 pub enum Decision {
     /// Send what is left again after this delay.
     Retry(Duration),
-    /// Send its halves on their own; a single item is the guilty one.
+    /// Send each half alone, until the refused item is found.
     Split,
     /// Give up.
     Fail,
@@ -79,7 +79,7 @@ impl Policy {
 }
 
 impl Retry {
-    /// Begins the retries of a batch.
+    /// A batch that has not failed yet.
     pub fn new(policy: Policy, seed: u64) -> Self {
         Self {
             policy,
@@ -91,24 +91,23 @@ impl Retry {
     /// Decides after an error. `elapsed`: since the batch was first sent.
     pub fn failed(&mut self, class: ErrorClass, elapsed: Duration) -> Decision {
         match class {
-            ErrorClass::Throttle | ErrorClass::Transient => self.again(elapsed),
+            ErrorClass::Throttle | ErrorClass::Transient => self.retry_or_fail(elapsed),
             ErrorClass::Invalid => Decision::Split,
             ErrorClass::Fatal => Decision::Fail,
         }
     }
 
-    /// Decides after an answer that left items unprocessed. Where others were written (`progress`)
-    /// they are sent again without a delay: the table takes items, and how many it takes is the
-    /// throttle's affair.
+    /// Decides after an answer that left items unprocessed. Where others were written (`progress`),
+    /// they are sent again without a delay: the table takes items, and the throttle decides how many.
     pub fn unprocessed(&mut self, progress: bool, elapsed: Duration) -> Decision {
         if progress && elapsed < self.policy.deadline {
             self.failures = 0;
             return Decision::Retry(Duration::ZERO);
         }
-        self.again(elapsed)
+        self.retry_or_fail(elapsed)
     }
 
-    fn again(&mut self, elapsed: Duration) -> Decision {
+    fn retry_or_fail(&mut self, elapsed: Duration) -> Decision {
         let left = self.policy.deadline.saturating_sub(elapsed);
         if left.is_zero() {
             return Decision::Fail;
@@ -123,6 +122,7 @@ impl Retry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TargetErrorKind;
 
     const POLICY: Policy = Policy {
         base: Duration::from_millis(100),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_begins_the_delays_anew() {
+    fn progress_resets_the_delays() {
         let mut retry = Retry::new(POLICY, 3);
         for _ in 0..10 {
             retry.unprocessed(false, Duration::ZERO);
@@ -203,6 +203,23 @@ mod tests {
             panic!("gave up")
         };
         assert!(delay <= POLICY.base);
+    }
+
+    #[test]
+    fn a_batch_that_was_left_unprocessed_and_then_fails_is_warned_of() {
+        let warning = RetryWarning::default();
+        let class = ErrorClass::Transient;
+        let error = TargetError::new(TargetErrorKind::Other, class, "Code", "cut off".to_owned());
+        let mut retry = Retry::new(POLICY, 1);
+        retry.failed(class, Duration::ZERO);
+        warning.after_failure(&retry, &error);
+        assert!(!warning.0.load(Ordering::Relaxed));
+        for _ in 0..FAILURES_BEFORE_WARNING {
+            retry.unprocessed(false, Duration::ZERO);
+        }
+        retry.failed(class, Duration::ZERO);
+        warning.after_failure(&retry, &error);
+        assert!(warning.0.load(Ordering::Relaxed));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! `design --update`: a mapping that serves more, with its keys as they are.
+//! `design --update`: extends a mapping without changing its keys.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Wanted, look_up, sample};
+use super::{DesignRequest, look_up, sample};
 use crate::check;
 use crate::cli::failure::Failure;
 use crate::cli::files::write;
@@ -23,12 +23,12 @@ use crate::source::Source;
 
 pub(super) async fn run(
     path: &Path,
-    wanted: &Wanted<'_>,
+    request: &DesignRequest<'_>,
     mut limits: Limits,
     mut source: Option<Box<dyn Source>>,
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
-    let (catalog, arguments) = (wanted.catalog, wanted.arguments);
+    let (catalog, arguments) = (request.catalog, request.arguments);
     let file = mapping::check(path, catalog, source.as_deref_mut()).await?;
     let text = file.text.clone();
     let old = file.into_model(output)?;
@@ -44,7 +44,13 @@ pub(super) async fn run(
         described: &described,
     };
     let updated = |limits: &Limits| {
-        let updated = update(&mapping, catalog, wanted.statements, wanted.prices, limits);
+        let updated = update(
+            &mapping,
+            catalog,
+            request.statements,
+            request.prices,
+            limits,
+        );
         updated.map_err(|error| {
             let shown = path.display();
             Failure::usage(format!("the mapping `{shown}` cannot be updated")).with_cause(&error)
@@ -53,8 +59,8 @@ pub(super) async fn run(
     let mut found = updated(&limits)?;
     match source.as_deref_mut() {
         Some(source) => {
-            let looked = (&*found.before_delimiters, &*found.padded);
-            look_up(source, catalog, looked, &mut limits).await?;
+            let columns = (&*found.before_delimiters, &*found.padded);
+            look_up(source, catalog, columns, &mut limits).await?;
             if limits.escapes() || !limits.signed.is_empty() {
                 found = updated(&limits)?;
             }
@@ -68,11 +74,11 @@ pub(super) async fn run(
     let named = found.mapping.clone();
     let new = mapping::check_text(&arguments.output, named, catalog, source.as_deref_mut()).await?;
     let new = new.into_model(output)?;
-    // What the mapping serves already goes on.
+    // The new mapping still has to serve what the old one serves.
     let mut known = workload::of_mapping(&text, catalog).unwrap_or_default();
-    let seconds = second_requests(&old, catalog, &limits.observed, wanted.statements);
+    let seconds = second_requests(&old, catalog, &limits.observed, request.statements);
     known.retain(|one| !seconds.contains(&one.name));
-    let statements = workload::with_mapping(wanted.statements, known, catalog);
+    let statements = workload::with_mapping(request.statements, known, catalog);
     if let Some(source) = &mut source {
         let scans = sample::scans(catalog, &statements);
         for model in [&old, &new] {
@@ -87,30 +93,30 @@ pub(super) async fn run(
             catalog,
             model,
             &statements,
-            wanted.prices,
+            request.prices,
             &limits.observed,
         )
     };
     let (before, after) = (priced(path, &old), priced(&arguments.output, &new));
-    write_and_report(path, wanted, &found, [&before, &after], output)
+    write_and_report(path, request, &found, [&before, &after], output)
 }
 
 /// Writes the mapping, and reports what was added.
 fn write_and_report(
     path: &Path,
-    wanted: &Wanted<'_>,
+    request: &DesignRequest<'_>,
     found: &Update,
     [before, after]: [&PricedMapping; 2],
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
-    let arguments = wanted.arguments;
+    let arguments = request.arguments;
     let to_stdout = arguments.output == Path::new("-");
     if to_stdout {
         output.text(&found.mapping)?;
     } else {
         write(&arguments.output, &found.mapping)?;
     }
-    let shown = report::update(found, [before, after], wanted.prices);
+    let shown = report::update(found, [before, after], request.prices);
     match arguments.format {
         Format::Text if to_stdout => output.note(&shown),
         Format::Text => output.text(&shown)?,

@@ -90,7 +90,7 @@ pub(super) fn context(
 ) -> Context {
     match opened {
         Some(Opened::Again(_, earlier)) if earlier.now().is_none() => output.note(
-            "starting over; what was written before is kept: items that differ are written again, and if the table was empty at first, items that no row makes are deleted",
+            "starting over with the items that the unfinished load wrote: those that differ are written again; if the table was empty at first, those that no row makes are deleted",
         ),
         Some(Opened::Again(_, earlier)) => {
             if let Some(now) = earlier.now().and_then(|now| now.parse::<Timestamp>().ok()) {

@@ -171,7 +171,7 @@ pub(super) fn item_collections(found: &ItemCollections) -> String {
         (true, true) => " no item collection is over the limit".to_owned(),
         (false, true) => " every other item collection is below it".to_owned(),
         (_, false) => {
-            " others may be over the limit too: there are too many bytes to tell".to_owned()
+            " others may be over the limit too: the total is too large to tell".to_owned()
         }
     });
     out.join("\n")

@@ -189,7 +189,7 @@ fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
         lines.extend(kept_settings(diff));
         lines.extend(diff.indexes.iter().filter_map(index_step));
     }
-    section("a table that the first has loaded", lines, out);
+    section("to change a table loaded with the old mapping", lines, out);
     let Some(options) = options else { return };
     out.push(String::new());
     let options = match options.as_slice() {
@@ -203,7 +203,7 @@ fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
         ", once the indexes that change are deleted",
     );
     out.push(format!(
-        "`migrate` with the second mapping{options} does this{once}"
+        "`migrate` with the new mapping{options} does this{once}"
     ));
     match write_units {
         Some(units) => out.push(format!(

@@ -267,9 +267,9 @@ fn rejects(report: &Report) -> String {
         out.push(format!("  and {} more", count(refused(report) - shown)));
     }
     if let Some(file) = &report.rejects_file {
-        // Of many rows that share keys only the first are looked for.
+        // Of many rows that share keys only the first are looked up.
         let which = if is_stopped && report.keys.all_shared() > NAMED {
-            "those that were looked for are in"
+            "those that were looked up are in"
         } else {
             "all of them, with their items, are in"
         };

@@ -137,13 +137,13 @@ fn expiry(report: &VerifyReport) -> Vec<String> {
     }
     if total.gone > 0 {
         out.push(format!(
-            "not in the table because they had expired: {}; the table's TTL deletes them",
+            "expired, and no longer in the table: {}",
             counted(total.gone, "item")
         ));
     }
     if report.expired_meanwhile > 0 {
         out.push(format!(
-            "equal when they were compared, or repaired, and gone at the end because they had expired: {}; the table's TTL deletes them",
+            "equal or repaired, but expired and no longer in the table at the end: {}",
             counted(report.expired_meanwhile, "item")
         ));
     }
@@ -283,7 +283,7 @@ mod tests {
             ..report(VerifyOutcome::Equal, "")
         };
         let text = verification(&report);
-        let line = "equal when they were compared, or repaired, and gone at the end because they had expired: 2 items; the table's TTL deletes them";
+        let line = "equal or repaired, but expired and no longer in the table at the end: 2 items";
         assert!(text.contains(line), "{text}");
     }
 }

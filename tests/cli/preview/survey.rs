@@ -138,7 +138,7 @@ async fn rejects_beyond_the_first_keys_are_counted_and_not_said_to_be_in_the_fil
     assert_eq!(lines, 10_001);
     assert_eq!(report["total"]["rejected"], 10_101);
     assert_eq!(report["rejects_in_file"], 10_001);
-    let missing = "100 rejected rows are not in the rejects file: of shared keys, only the first 10,000 were looked for";
+    let missing = "100 rejected rows are not in the rejects file: only the rows of the first 10,000 shared keys were looked up";
     assert_eq!(report["warnings"], json!([missing]));
     let ran = all("table");
     ran.says(missing);

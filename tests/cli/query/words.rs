@@ -92,16 +92,20 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         "without the schema",
         "--catalog",
     );
-    says(&of(&["since"]), "the text form of the time", "--catalog");
+    says(
+        &of(&["since"]),
+        "how the mapping writes the time",
+        "--catalog",
+    );
     says(
         &of(&["byPoints", "--grp", "b", "--low", "80", "--high", "70"]),
-        "`points` is queried from `{low}` to `{high}`, and the first value sorts after the second",
+        "the range of `points` is reversed: `{low}` sorts after `{high}`",
         "exchange",
     );
     let source = format!("--source={}", table.source());
     says(
         &of(&["withinPoints", "--grp=b", "--low=80", "--high=70", &source]),
-        "`points` is queried from `:low` to `:high`, and the first value sorts after the second",
+        "the range of `points` is reversed: `:low` sorts after `:high`",
         "exchange",
     );
     let unknown = of(&["note", "--grp", "b", "--idd", "7"]).stderr;

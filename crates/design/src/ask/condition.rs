@@ -524,7 +524,7 @@ impl<'c> Reading<'c, '_> {
         let Some((operand, beginning)) = begins(condition) else {
             return match &pattern.value {
                 OperandValue::Parameter(_) => unserved(
-                    format!("asks for `{text}`, and the pattern may match inside texts"),
+                    format!("asks for `{text}`, but the pattern may match inside texts"),
                     PATTERN,
                 ),
                 OperandValue::Constant(Constant::Text(said)) if !said.starts_with(['%', '_']) => {

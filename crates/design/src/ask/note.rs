@@ -1,4 +1,4 @@
-//! Notes on a read.
+//! Notes on a read, for the report.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -36,7 +36,7 @@ impl<T: Into<String>> From<T> for Note {
     }
 }
 
-/// Adds one note with these names in its sentence, if there are any. Returns whether there are.
+/// Adds one note with a sentence about these names, unless there are none. Returns whether it did.
 pub(super) fn note_names<S: Borrow<str>>(
     notes: &mut Vec<Note>,
     names: &[S],

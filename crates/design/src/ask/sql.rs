@@ -1,7 +1,7 @@
 //! The SQL of an access pattern, where it differs from the query in the workload.
 
 use dynafold_format::free_name;
-use dynafold_relational::catalog::{Column, Dbms, Table, sorted_by_bytes};
+use dynafold_relational::catalog::{Column, Dbms, Table, in_byte_order};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SortKey,
     identifier, literal, qualified, table_reference,
@@ -534,7 +534,7 @@ pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
 /// A column as a term of ORDER BY that sorts by bytes; `None` where the database does so by itself.
 pub(super) fn by_bytes(column: &Column, written: &str, dbms: Dbms) -> Option<String> {
     let collation = column.collation.as_ref()?;
-    Some(sorted_by_bytes(written, collation, dbms))
+    Some(in_byte_order(written, collation, dbms))
 }
 
 /// The path's column, in the relation that its steps lead to.

@@ -142,7 +142,7 @@ impl Failure {
                 "give the table a `type_attribute`, or begin the keys of each item type with a text of its own"
             }
             Self::TableReplaced { .. } => {
-                "did a load with --replace run at the same time? Start over when nobody else changes the table, a load with --fresh"
+                "did a load with --replace run at the same time? Start over with --fresh when nobody else changes the table"
             }
             Self::ItemsGone { .. } => {
                 "run `dynafold verify` again: it names them as missing, unless somebody has written them again"
@@ -155,13 +155,13 @@ impl Failure {
     }
 }
 
-/// What is said of deletions that a new table may have taken.
+/// Says that deletions may have reached the new table.
 fn misled(deletions: u64) -> String {
     if deletions == 0 {
         return String::new();
     }
     let deletions = counted(deletions, "deletion");
-    format!("; {deletions} of this run may have hit items of a new table of this name")
+    format!("; {deletions} of this run may have deleted items of the new table with this name")
 }
 
 /// As reports have it: `code`, `message`, `causes`, the nearest first, and `help`.

@@ -109,7 +109,7 @@ impl SelectedRows {
             "rows of the rejects file have",
         );
         Some(format!(
-            "{rows} a key that several rows of the source have ({first}): each of these was taken for the rejected one"
+            "{rows} a key that several rows of the source have ({first}): all of these were loaded, because the file does not tell which one was rejected"
         ))
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct Delivery {
     pub(super) park: Park,
     pub(super) probe: Probe,
     pub(super) progress: Arc<dyn Progress>,
-    pub(super) patience: RetryWarning,
+    pub(super) retry_warning: RetryWarning,
 }
 
 /// The writers' end of the channel.
@@ -116,7 +116,7 @@ impl Delivery {
             park: Park::default(),
             probe: Probe::default(),
             progress,
-            patience: RetryWarning::default(),
+            retry_warning: RetryWarning::default(),
         }
     }
 
@@ -215,7 +215,7 @@ impl Delivery {
                 Err(error) => {
                     self.note(&error, parcel.batch.entries(), estimated, latency);
                     let decision = retry.failed(error.class, first.elapsed());
-                    self.patience.ends(&retry, &error);
+                    self.retry_warning.after_failure(&retry, &error);
                     match decision {
                         Decision::Split => return SendResult::Refused(parcel, error),
                         decision => (decision, Failure::from(error)),

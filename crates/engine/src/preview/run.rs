@@ -347,12 +347,12 @@ impl SurveyRun {
     }
 }
 
-/// That rejected rows are missing in the rejects file, and why.
+/// A warning: how many rejected rows the rejects file lacks, and why.
 fn not_in_file(missing: u64, found: &Collisions) -> String {
     let wanted = found.named.iter().map(|key| key.items.saturating_sub(1));
     let why = if missing == found.items.saturating_sub(wanted.sum()) {
         format!(
-            "of shared keys, only the first {} were looked for",
+            "only the rows of the first {} shared keys were looked up",
             count(found.named.len())
         )
     } else {

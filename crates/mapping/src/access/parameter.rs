@@ -29,7 +29,7 @@ pub enum ParameterError {
         kind: ParameterKind,
     },
     /// When the mapping does not define a text form for the time.
-    #[error("the text form of the time `{0}` is not known")]
+    #[error("it is not known how the mapping writes the time `{0}` as text")]
     UnknownTextForm(Arc<str>),
     /// When a time relative to now cannot be computed.
     #[error("the default of `{name}` cannot be computed from the clock")]
@@ -48,7 +48,7 @@ impl ParameterError {
         match self {
             Self::Kind { kind, .. } => wanted(*kind).hint,
             Self::UnknownTextForm(_) | Self::Clock { .. } => {
-                "give it on the command line, use --catalog or --source, or write its form under `params`: {now | plus(-7d) | iso}"
+                "give it on the command line, use --catalog or --source, or write the time with its filter under `params`: {now | plus(-7d) | iso}"
             }
         }
     }

@@ -51,9 +51,7 @@ pub enum PlanError {
         given: &'static str,
     },
     /// When the lower bound of a range comes behind the upper one, which DynamoDB refuses.
-    #[error(
-        "`{attribute}` is queried from `{low}` to `{high}`, and the first value sorts after the second"
-    )]
+    #[error("the range of `{attribute}` is reversed: `{low}` sorts after `{high}`")]
     Reversed {
         /// The key attribute.
         attribute: Arc<str>,

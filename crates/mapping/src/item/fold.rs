@@ -309,7 +309,7 @@ fn members<'d>(place: &ValuePath, document: &'d Value) -> Result<&'d [(Text, Val
                 other.kind()
             ),
         )
-        .help("carry the column as an attribute of its own, or leave such rows out with `where`")),
+        .help("write the column as one attribute, without `$spread`, or leave such rows out with `where`")),
     }
 }
 

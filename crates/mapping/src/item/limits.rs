@@ -281,7 +281,7 @@ impl KeyLimit {
                 let (expected, is) = (self.attribute.key_type.word(), value.type_name());
                 (
                     "key-type",
-                    format!("{what} is declared as {expected} and the value is {is}"),
+                    format!("{what} is declared as {expected}, but the value is {is}"),
                     "make the value fit with `| string` or `| number`, or declare the key's type in `table`",
                 )
             }

@@ -241,7 +241,7 @@ impl OfTable<'_, '_> {
                         )
                     } else {
                         format!(
-                            "a row with NULL there has no item of `{name}`, and the database takes NULL for a value"
+                            "a row with NULL there has no item of `{name}`, but the database treats NULL as a value"
                         )
                     };
                     flaw.get_or_insert(because);
@@ -386,7 +386,7 @@ impl OfTable<'_, '_> {
         } else if !columns.iter().all(read_back) {
             flawed("different values may make one key")
         } else if !columns.iter().all(is_exact) {
-            flawed("values that the database takes for equal may make different keys")
+            flawed("values that the database treats as equal may make different keys")
         } else if self.meeting.contains(&**name) {
             flawed("it was not shown that no other item type makes the same key")
         } else {

@@ -987,7 +987,7 @@ impl ShardedKey {
             ));
         }
         let message = format!(
-            "{} writes a second need {}, and the key has {}: {}",
+            "{} writes a second need {}, but the key has {}: {}",
             count(rounded(writes)),
             counted(needed, "shard"),
             self.shards,

@@ -862,7 +862,7 @@ fn shards_are_held_against_the_writes() {
     assert_eq!(
         told(20, 2_000),
         [
-            "2,000 writes a second need 3 shards, and the key has 20: to read all of them takes 20 requests"
+            "2,000 writes a second need 3 shards, but the key has 20: to read all of them takes 20 requests"
         ]
     );
     for (shards, rate) in [(6, 5_000), (6, 2_000), (1, 1_000), (2, 10)] {
@@ -900,13 +900,13 @@ fn more_shards_than_needed_are_told_with_what_reading_them_costs() {
     assert_eq!(
         told(&format!("{all}, rate: 50")),
         [
-            "2,000 writes a second need 3 shards, and the key has 20: `p` takes at least 500 read units a second instead of 75"
+            "2,000 writes a second need 3 shards, but the key has 20: `p` takes at least 500 read units a second instead of 75"
         ]
     );
     assert_eq!(
         told(&format!("{all}, consistent: true")),
         [
-            "2,000 writes a second need 3 shards, and the key has 20: `p` takes at least 20 read units a request instead of 3"
+            "2,000 writes a second need 3 shards, but the key has 20: `p` takes at least 20 read units a request instead of 3"
         ]
     );
     // What is asked by its shard alone costs no more with many.

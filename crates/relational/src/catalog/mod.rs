@@ -12,7 +12,7 @@ mod data_type;
 pub mod sample;
 mod table;
 
-pub use collation::{sorted_by_bytes, sorts_by_bytes};
+pub use collation::{in_byte_order, sorts_by_bytes};
 pub use column::{AUTO_INCREMENT, Column};
 pub use constraints::{Check, Enforcement, ForeignKey, ReferentialAction, Trigger, UniqueKey};
 pub use data_type::{DataType, TypeFamily};

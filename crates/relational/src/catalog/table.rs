@@ -24,7 +24,7 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// What people call it.
+    /// The kind in words, such as "materialized view".
     pub fn word(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -46,14 +46,14 @@ pub struct Table {
     pub kind: TableKind,
     /// Whether the connected user may read it; without it columns may be missing too.
     pub readable: bool,
-    /// The tables that inherit from it, also by way of others (PostgreSQL). Their rows are read with its own, and its
-    /// keys do not hold over them.
+    /// The tables that inherit from it, directly or through others (PostgreSQL). Their rows are read with its own, and its
+    /// keys do not cover them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heirs: Vec<TableName>,
     /// Whether row security may hide rows of it from the connected user (PostgreSQL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_security: bool,
-    /// Whether it is read as it is at the moment, also within a snapshot: its storage engine has none
+    /// Whether a snapshot does not cover it, so that each read sees its current rows: its storage engine has no snapshots
     /// (`MyISAM`, Aria, `MEMORY`), or foreign tables are a part of it (PostgreSQL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
@@ -61,20 +61,20 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The primary key's columns, in key order; empty without one.
     pub primary_key: Vec<String>,
-    /// Whether rows with equal values may be let into the primary key: see [`UniqueKey::lax`].
+    /// Whether rows may have equal values in the primary key: see [`UniqueKey::lax`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lax_primary_key: bool,
-    /// Whether the primary key takes more for equal than its columns do: see [`UniqueKey::coarse`].
+    /// Whether the primary key treats some different values as equal: see [`UniqueKey::coarse`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coarse_primary_key: bool,
-    /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
-    /// Rows with a NULL in one are not kept apart by it.
+    /// Unique keys, and unique indexes over plain columns without a condition; not the primary key.
+    /// Rows with a NULL in one may be equal in it.
     pub unique_keys: Vec<UniqueKey>,
     /// Foreign keys from this table, by name.
     pub foreign_keys: Vec<ForeignKey>,
     /// Other indexes.
     pub indexes: Vec<Index>,
-    /// `CHECK` constraints, by name; `None` where they were not read, as in a catalog's file of an older version.
+    /// `CHECK` constraints, by name; `None` where they were not read, as in a catalog file of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<Vec<Check>>,
     /// Exclusion constraints (PostgreSQL), by name; read where `checks` are.
@@ -86,7 +86,7 @@ pub struct Table {
     /// The comment, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// Rows as the database estimates them; exact for SQLite; absent where it does not know.
+    /// Rows, as the database estimates them; exact for SQLite; `None` where it has no estimate.
     pub estimated_rows: Option<u64>,
     /// Bytes on disk without indexes, as the database estimates them.
     pub estimated_bytes: Option<u64>,
@@ -107,12 +107,7 @@ pub struct Index {
 }
 
 impl Table {
-    /// Whether it keeps rows of its own, and enforces its constraints on them: views and foreign tables do not.
-    pub fn is_stored(&self) -> bool {
-        matches!(self.kind, TableKind::Table | TableKind::Partitioned)
-    }
-
-    /// A relation that can be read, of which nothing else is known yet.
+    /// A readable relation without columns.
     pub fn new(name: TableName, kind: TableKind) -> Self {
         Self {
             name,
@@ -122,7 +117,12 @@ impl Table {
         }
     }
 
-    /// Adds an index: among the unique keys where it is one, over columns alone and over all rows.
+    /// Whether it keeps rows of its own, and enforces its constraints on them: views and foreign tables do not.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.kind, TableKind::Table | TableKind::Partitioned)
+    }
+
+    /// Adds an index. `key`: the same as a unique key, if it is over plain columns and all rows.
     pub fn add_index(&mut self, index: Index, key: Option<UniqueKey>) {
         match key {
             Some(key) if index.unique => self.unique_keys.push(key),
@@ -130,9 +130,9 @@ impl Table {
         }
     }
 
-    /// What is not as in a later reading of the same table, in words. What decides on no row and no proof may
-    /// differ: estimates, comments, defaults, the values that a CHECK lists, and indexes that are no keys.
-    pub fn change(&self, now: &Self) -> Option<&'static str> {
+    /// The first difference from `now`, a later reading of the same table. Ignores what changes neither rows nor proofs:
+    /// estimates, comments, defaults, the values that a CHECK lists, and indexes that are no keys.
+    pub fn first_difference(&self, now: &Self) -> Option<&'static str> {
         let bare = |column: &Column| Column {
             comment: None,
             default: None,
@@ -165,7 +165,7 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Finds a column, to complete it.
+    /// Finds a column, to change it.
     pub fn column_mut(&mut self, name: &str) -> Option<&mut Column> {
         self.columns.iter_mut().find(|column| column.name == name)
     }
@@ -183,7 +183,7 @@ impl Table {
             .map_or(&[], |key| &key.columns)
     }
 
-    /// Its keys, the primary key first. None where tables inherit from it: keys do not reach their rows.
+    /// Its keys, the primary key first. There are none if tables inherit from it, because keys do not cover their rows.
     pub fn keys(&self, dbms: Dbms) -> impl Iterator<Item = Key<'_>> {
         let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
         let exchanged = (is_mysql && self.kind == TableKind::Partitioned)
@@ -210,13 +210,13 @@ impl Table {
         keys.filter(|key| !key.columns.is_empty() && self.heirs.is_empty())
     }
 
-    /// Whether no two rows have equal values in these columns: they hold a key that the database enforces at all times.
+    /// Whether no two rows have equal values in these columns: they include a key that the database always enforces.
     pub fn is_unique(&self, columns: &[String], dbms: Dbms) -> bool {
         let mut keys = self.keys(dbms).filter(|key| key.doubt.is_none());
         keys.any(|key| key.is_within(columns))
     }
 
-    /// Whether these columns are declared unique: they hold a key. Equal rows may be in it all the same, see [`Key::doubt`].
+    /// Whether these columns include a key. Two rows may still be equal in it: see [`Key::doubt`].
     pub fn is_declared_unique(&self, columns: &[String], dbms: Dbms) -> bool {
         self.keys(dbms).any(|key| key.is_within(columns))
     }
@@ -227,9 +227,9 @@ impl Table {
 pub struct Key<'t> {
     /// A unique key's name; the primary key has none.
     pub name: Option<&'t str>,
-    /// Its columns, in key order; one at least.
+    /// Its columns, in key order; at least one.
     pub columns: &'t [String],
-    /// Why equal rows may be in it; nothing where the database enforces it at all times.
+    /// Why rows may be equal in it; `None` if the database always enforces it.
     pub doubt: Option<&'static str>,
 }
 

@@ -1,8 +1,7 @@
-//! Reads the schema from `information_schema`, in a handful of queries whatever the number of
-//! tables.
+//! Reads the schema from `information_schema`, with a handful of queries for any number of tables.
 //!
-//! MariaDB keeps JSON as a LONGTEXT with a check, and shows that check only to users who may do
-//! more than SELECT: so each table that has a LONGTEXT is asked for its own definition.
+//! MariaDB stores JSON as a LONGTEXT with a check, and shows that check only to users who may do more than SELECT. So
+//! each table with a LONGTEXT is asked for its definition.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +80,7 @@ pub(super) async fn read(
     let home = server.database.as_ref();
     let is_home = |table: &Table| home.is_none_or(|home| table.name.schema == *home);
     if !catalog.tables.iter().any(is_home) {
-        // The views are there from MySQL 8.0.19 on.
+        // MySQL has these views since 8.0.19.
         let roles = rows(connection, include_str!("sql/roles.sql")).await;
         for row in &roles.unwrap_or_default() {
             catalog.notices.push(format!(
@@ -96,7 +95,7 @@ pub(super) async fn read(
     Ok(catalog)
 }
 
-/// Runs a query of our own that only some versions take, and not for every user: without an answer nothing is known.
+/// Runs a query that some versions or users cannot run: then there are no rows, and nothing is known.
 async fn rows_if_any(connection: &mut MySqlConnection, sql: &str) -> sqlx::Result<Vec<MySqlRow>> {
     match rows(connection, sql).await {
         Err(error) if error.as_database_error().is_some() => Ok(Vec::new()),
@@ -126,7 +125,7 @@ fn table(row: &MySqlRow) -> sqlx::Result<Table> {
 }
 
 /// Whether a storage engine keeps rows of its own and enforces keys on them. `MERGE`, `FEDERATED`, `CONNECT`
-/// and `SPIDER` give rows of other tables, and declare keys that nothing enforces.
+/// and `SPIDER` read the rows of other tables, and nothing enforces the keys that they declare.
 fn enforces_keys(engine: &str) -> bool {
     let engine = engine.to_ascii_lowercase();
     matches!(
@@ -135,7 +134,7 @@ fn enforces_keys(engine: &str) -> bool {
     )
 }
 
-/// Whether all readings of a transaction see one state of this storage engine's tables.
+/// Whether all reads of a transaction see one state of this storage engine's tables.
 fn has_snapshots(engine: &str) -> bool {
     let engine = engine.to_ascii_lowercase();
     matches!(engine.as_str(), "innodb" | "rocksdb" | "tokudb")
@@ -181,50 +180,50 @@ fn column(row: &MySqlRow, dbms: Dbms) -> sqlx::Result<Column> {
     let extra = text(row, 6)?;
     let mut default = optional(row, 5)?;
     if dbms == Dbms::Mariadb {
-        // MariaDB writes an expression, and NULL for a column that simply has no default.
+        // MariaDB writes the default as an expression, and NULL for a column without a default.
         default = default.filter(|default| default != "NULL");
-    } else if !extra.contains("DEFAULT_GENERATED") && !is_bare(&data_type) {
+    } else if !extra.contains("DEFAULT_GENERATED") && !has_unquoted_default(&data_type) {
         // MySQL writes a literal without its quotes.
         default = default.map(|default| format!("'{}'", default.replace('\'', "''")));
     }
     if extra.to_ascii_uppercase().contains(AUTO_INCREMENT) {
         default = Some(AUTO_INCREMENT.to_owned());
     }
-    // Values of a virtual column are not held against NOT NULL when it is added.
-    let virtual_column = extra.contains("VIRTUAL");
+    // Adding a virtual column with NOT NULL does not check the values.
+    let is_virtual = extra.contains("VIRTUAL");
     let collation = optional(row, 11)?;
     let is_enum = matches!(data_type, DataType::Enum { .. } | DataType::Set { .. });
     Ok(Column {
-        nullable: virtual_column || text(row, 4)? == "YES",
+        nullable: is_virtual || text(row, 4)? == "YES",
         insensitive: !is_enum
             && collation
                 .as_deref()
-                .is_some_and(|c| !is_exact_in(c, &declared)),
+                .is_some_and(|collation| !tells_all_texts_apart(collation, &declared)),
         default,
         generated: optional(row, 7)?.filter(|expression| !expression.is_empty()),
         invisible: extra.contains("INVISIBLE"),
         comment: optional(row, 8)?.filter(|comment| !comment.is_empty()),
-        ambiguous_charset: optional(row, 10)?.filter(|charset| !is_exact(charset)),
-        collation: collation.filter(|collation| !is_of_bytes(collation)),
+        ambiguous_charset: optional(row, 10)?.filter(|charset| !converts_one_to_one(charset)),
+        collation: collation.filter(|collation| !sorts_as_utf8(collation)),
         ..Column::new(text(row, 2)?, declared, data_type)
     })
 }
 
-/// Whether each code of this character set becomes another text in UTF-8. `cp932` has two for `≒`; what is
-/// no character becomes `?` or nothing, as bytes beyond 127 in `ascii` and half a surrogate pair in `ucs2`
-/// do; of the rest nothing is known here.
-fn is_exact(charset: &str) -> bool {
+/// Whether different texts in this character set stay different in UTF-8. `cp932` has two codes for `≒`. Codes that are no
+/// characters become `?` or nothing: bytes above 127 in `ascii`, half a surrogate pair in `ucs2`. Other character sets are
+/// unknown here.
+fn converts_one_to_one(charset: &str) -> bool {
     matches!(
         charset,
         "utf8" | "utf8mb3" | "utf8mb4" | "latin1" | "binary"
     )
 }
 
-/// Whether a collation orders text by the bytes that it has in UTF-8. That most of them put spaces
-/// behind the shorter of two texts makes a difference before control characters alone.
-fn is_of_bytes(collation: &str) -> bool {
+/// Whether a collation sorts text by its bytes in UTF-8. Most of them compare as if the shorter text ended in spaces; that
+/// matters only before control characters.
+fn sorts_as_utf8(collation: &str) -> bool {
     let (charset, rest) = collation.split_once('_').unwrap_or((collation, "bin"));
-    let in_order = matches!(
+    let is_in_order = matches!(
         charset,
         "utf8"
             | "utf8mb3"
@@ -236,12 +235,12 @@ fn is_of_bytes(collation: &str) -> bool {
             | "utf32"
             | "binary"
     );
-    rest.ends_with("bin") && in_order
+    rest.ends_with("bin") && is_in_order
 }
 
-/// Whether texts of this type that differ are never equal in a collation. Most binary ones leave blanks
-/// at the end out; `CHAR` has none there.
-fn is_exact_in(collation: &str, declared: &str) -> bool {
+/// Whether different texts of this type are never equal in a collation. Most binary collations ignore blanks at the end;
+/// `CHAR` has none there.
+fn tells_all_texts_apart(collation: &str, declared: &str) -> bool {
     collation == "binary"
         || collation.ends_with("_bin")
             && (declared.starts_with("char(")
@@ -250,7 +249,7 @@ fn is_exact_in(collation: &str, declared: &str) -> bool {
 }
 
 /// Whether a default of this type is written without quotes.
-fn is_bare(data_type: &DataType) -> bool {
+fn has_unquoted_default(data_type: &DataType) -> bool {
     use DataType::{Binary, Boolean, Decimal, Float, Integer};
     matches!(
         data_type,
@@ -271,7 +270,7 @@ async fn find_documents(
         let sql = format!("SHOW CREATE TABLE {}", MysqlDialect.table(&table.name));
         let definition = match rows(connection, sql).await {
             Ok(rows) => rows.first().map(|row| text(row, 1)).transpose()?,
-            // Whoever may read only some of the columns may not see the definition.
+            // A user who may read only some of the columns may not see the definition.
             Err(error) if error.as_database_error().is_some() => {
                 catalog.notices.push(format!(
                     "{}: this user may not see which LONGTEXT columns are JSON; they are read as text",
@@ -296,7 +295,8 @@ async fn find_documents(
     Ok(())
 }
 
-/// Adds the indexes, and what they tell of their columns' values. One with an expression is never a unique key, so that part is marked by parentheses.
+/// Adds the indexes, and the numbers of distinct values that they count. An index with an expression is never a unique key: the
+/// expression stands in parentheses, so no column has its name.
 fn add_indexes(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     let part = |row: &&MySqlRow| match optional(row, 4)? {
         Some(column) => Ok(column),
@@ -306,8 +306,8 @@ fn add_indexes(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
         let values = optional(row, 6)?;
         Ok::<_, sqlx::Error>(values.and_then(|values| values.parse::<u64>().ok()))
     };
-    // Tables whose unique indexes had far fewer values than there are rows now: they were counted before the rows came.
-    let mut counted_before = Vec::new();
+    // Tables with far more rows now than values in a unique index: the values were counted before most rows were inserted.
+    let mut outdated = Vec::new();
     for parts in grouped(rows, 3)? {
         let Some((first, table)) = table_at(&mut catalog.tables, &parts)? else {
             continue;
@@ -317,7 +317,7 @@ fn add_indexes(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
             && let (Some(values), Some(rows)) = (counted(last)?, table.estimated_rows)
             && values.saturating_mul(2) < rows
         {
-            counted_before.push(table.name.clone());
+            outdated.push(table.name.clone());
         }
         let index = Index {
             name: text(first, 2)?,
@@ -325,33 +325,33 @@ fn add_indexes(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
             unique: table.kind != TableKind::Foreign && text(first, 3)? == "0",
             condition: None,
         };
-        // How many values the first part has; of a prefix it would be those of the prefix.
+        // The distinct values of the first column. Of a prefix, they would be those of the prefix alone.
         let distinct = counted(first)?;
         let is_whole = optional(first, 7)?.is_none();
         let name = index.columns.first().filter(|_| is_whole);
         if let Some(column) = name.and_then(|name| table.column_mut(name)) {
             column.distinct = distinct.filter(|values| *values > 0);
         }
-        let mut prefix = false;
+        let mut has_prefix = false;
         for row in &parts {
-            prefix |= optional(row, 7)?.is_some();
+            has_prefix |= optional(row, 7)?.is_some();
         }
         if index.unique && index.name == "PRIMARY" {
             table.primary_key = index.columns;
-            table.coarse_primary_key = prefix;
+            table.coarse_primary_key = has_prefix;
             continue;
         }
         let is_plain = |part: &String| table.column(part).is_some();
         let key = index.columns.iter().all(is_plain).then(|| UniqueKey {
             name: index.name.clone(),
             columns: index.columns.clone(),
-            coarse: prefix,
+            coarse: has_prefix,
             ..UniqueKey::default()
         });
         table.add_index(index, key);
     }
     let mut tables = catalog.tables.iter_mut();
-    while let Some(table) = tables.find(|table| counted_before.contains(&table.name)) {
+    while let Some(table) = tables.find(|table| outdated.contains(&table.name)) {
         for column in &mut table.columns {
             column.distinct = None;
         }
@@ -359,8 +359,8 @@ fn add_indexes(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// A text without its backslashes; of two the second stays.
-fn unescaped(text: &str) -> String {
+/// A text without backslashes; two become one.
+fn without_backslashes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
@@ -373,7 +373,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Adds how many values and NULLs columns have that MySQL keeps a histogram of.
+/// Adds the numbers of values and NULLs in columns that have a histogram.
 fn add_histograms(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     for row in rows {
         let each = optional(row, 4)?;
@@ -402,7 +402,7 @@ fn add_foreign_keys(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()
         let Some((first, table)) = table_at(&mut catalog.tables, &parts)? else {
             continue;
         };
-        let references = written(&names, table_name(first, 4)?);
+        let references = listed_name(&names, table_name(first, 4)?);
         if !names.contains(&references) {
             catalog.notices.push(format!(
                 "{} refers to {references}, which this user cannot see",
@@ -418,15 +418,15 @@ fn add_foreign_keys(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()
             referenced_columns: columns(6)?,
             on_delete: ReferentialAction::read(&text(first, 7)?),
             on_update: Some(ReferentialAction::read(&text(first, 8)?)),
-            // None is declared to be without effect; a session may switch all of them off.
+            // MySQL has no foreign key that is declared as not enforced; a session may turn all of them off.
             enforcement: Enforcement::Enforced,
         });
     }
     Ok(())
 }
 
-/// Adds the checks, and the values that they list. `MySQL` shows those of every table that it shows; `MariaDB` hides them
-/// from some users who may only read, and then nothing tells whether there are any.
+/// Adds the checks, and the values that they list. `MySQL` shows the checks of every visible table. `MariaDB` hides them
+/// from some users who may only read; then it is unknown whether there are any.
 fn add_checks(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     let dbms = catalog.dbms;
     if dbms == Dbms::Mysql {
@@ -442,8 +442,8 @@ fn add_checks(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
             continue;
         };
         if dbms == Dbms::Mysql {
-            // MySQL writes it as it would stand in a text.
-            expression = unescaped(&expression);
+            // MySQL writes it as in a text literal.
+            expression = without_backslashes(&expression);
         }
         let enforcement = match text(row, 4)?.as_str() {
             "NO" => Enforcement::NotEnforced,
@@ -464,7 +464,7 @@ fn add_checks(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Adds the triggers. A user without the privilege TRIGGER is shown none: then nothing tells whether there are any.
+/// Adds the triggers. A user without the privilege TRIGGER sees none; then it is unknown whether there are any.
 fn add_triggers(
     catalog: &mut Catalog,
     server: &Server,
@@ -477,7 +477,7 @@ fn add_triggers(
         }
         let schema = optional(grant, 1)?;
         let is_granted = |table: &&mut Table| {
-            // A name with wildcards counts where it is written as it is.
+            // A grant on a pattern counts only for the database that it spells out.
             let name = schema.as_ref().map(|name| name.replace("\\_", "_"));
             name.is_none_or(|name| name == table.name.schema) && table.is_stored()
         };
@@ -496,9 +496,8 @@ fn add_triggers(
     Ok(())
 }
 
-/// A table's name as the table list writes it: a server that ignores case keeps the names in
-/// foreign keys in lower case.
-fn written(names: &BTreeSet<TableName>, name: TableName) -> TableName {
+/// The name as it is in the list of tables: a server that ignores case stores names in foreign keys in lower case.
+fn listed_name(names: &BTreeSet<TableName>, name: TableName) -> TableName {
     let same = |other: &&TableName| {
         other.schema.eq_ignore_ascii_case(&name.schema)
             && other.name.eq_ignore_ascii_case(&name.name)
@@ -522,8 +521,7 @@ fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
     })
 }
 
-/// The table that the first two columns of these rows name, with the first of them. The tables are in the order of their
-/// names.
+/// The first of these rows, and the table that its first two columns name. `tables` is sorted by name.
 fn table_at<'t, 'r>(
     tables: &'t mut [Table],
     rows: &[&'r MySqlRow],
@@ -537,14 +535,13 @@ fn table_at<'t, 'r>(
     Ok(table.map(|table| (first, table)))
 }
 
-// The columns of a query, as far as the driver tells them.
+// The columns of a query.
 //
-// The driver tells the base column where there is one, and the catalog knows all about that. Of an
-// expression it tells the type without its fractional digits, so times get six; and it says
-// `binary` of text in a binary collation, so the server is asked. Every column counts as nullable,
-// because the driver keeps that to itself.
+// The driver names the base column, if there is one, and the catalog describes it. For an expression the driver gives the
+// type without its fractional digits, so times get six. It calls text in a binary collation `binary`, so the server is asked.
+// It does not say whether a column is nullable, so every column counts as nullable.
 
-/// Describes what a scan will read of the query: the server fails where two columns have one name.
+/// The columns of a query that a scan will read. Fails if two columns have one name.
 pub(super) async fn describe(
     connection: &mut MySqlConnection,
     catalog: &Catalog,
@@ -555,8 +552,7 @@ pub(super) async fn describe(
     describe_answer(connection, catalog, sql).await
 }
 
-/// Has the server prepare the query and reads what its columns are. Preparing takes one statement
-/// only.
+/// The columns of a query. The server prepares it, and takes only one statement.
 pub(super) async fn describe_answer(
     connection: &mut MySqlConnection,
     catalog: &Catalog,
@@ -607,10 +603,10 @@ async fn find_text(
     sql: &str,
     columns: &mut [Column],
 ) -> sqlx::Result<()> {
-    let unsure = |column: &Column| column.declared.eq_ignore_ascii_case("blob");
+    let is_unsure = |column: &Column| column.declared.eq_ignore_ascii_case("blob");
     let charsets: Vec<String> = columns
         .iter()
-        .filter(|column| unsure(column))
+        .filter(|column| is_unsure(column))
         .map(|column| format!("CHARSET(q.{})", MysqlDialect.quote(&column.name)))
         .collect();
     if charsets.is_empty() {
@@ -622,7 +618,7 @@ async fn find_text(
         charsets.join(", ")
     );
     let rows = rows(connection, sql).await?;
-    let unsure = columns.iter_mut().filter(|column| unsure(column));
+    let unsure = columns.iter_mut().filter(|column| is_unsure(column));
     for (index, column) in unsure.enumerate() {
         let charset = rows.first().map(|row| text(row, index)).transpose()?;
         if charset.is_some_and(|charset| charset != "binary") {

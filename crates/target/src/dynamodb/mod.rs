@@ -39,7 +39,7 @@ const IN_FLIGHT: usize = 32;
 pub(super) struct Dynamodb {
     wire: Wire,
     read_limiter: ReadLimiter,
-    patience: RetryWarning,
+    retry_warning: RetryWarning,
     place: ServiceLocation,
     /// The embedded engine, where that is what answers.
     engine: Option<Engine>,
@@ -62,7 +62,7 @@ impl Dynamodb {
         Self {
             wire,
             read_limiter: ReadLimiter::default(),
-            patience: RetryWarning::default(),
+            retry_warning: RetryWarning::default(),
             place,
             engine,
         }

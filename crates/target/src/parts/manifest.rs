@@ -134,13 +134,13 @@ impl Manifest {
         move |name| has_any || names.contains(name)
     }
 
-    /// In what it does not say what is so. `made`: what a manifest of the items that the source makes says.
-    pub fn untruths(&self, made: &Self) -> Vec<String> {
+    /// What it says otherwise than `made`, the manifest of the items that the source makes.
+    pub fn differences(&self, made: &Self) -> Vec<String> {
         let mut found = Vec::new();
         if self.table != made.table {
             let (told, table) = (&self.table, &made.table);
             found.push(format!(
-                "{MANIFEST} is of the table `{told}`, and the mapping's is `{table}`"
+                "{MANIFEST} is for the table `{told}`, but the mapping's table is `{table}`"
             ));
         }
         let beyond = |of: &Self, other: &Self| -> Vec<String> {
@@ -157,19 +157,19 @@ impl Manifest {
                 types => types.join(", "),
             });
             found.push(format!(
-                "{MANIFEST} has {told} by item type, and the source makes {makes}"
+                "{MANIFEST} counts {told} by item type, but the source makes {makes}"
             ));
         }
         if self.item_bytes != made.item_bytes {
             let (told, made) = (self.item_bytes, made.item_bytes);
             found.push(format!(
-                "{MANIFEST} has items of {told} bytes, and the source makes {made}"
+                "{MANIFEST} counts {told} bytes of items, but the source makes {made}"
             ));
         }
         found
     }
 
-    /// In what it does not agree with itself: parts that were not planned, that no import reads or that are listed twice, and sums.
+    /// Where it contradicts itself: parts that were not planned, that no import reads or that are listed twice, and sums.
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let mut names = BTreeSet::new();
@@ -177,7 +177,7 @@ impl Manifest {
         for part in &self.parts {
             let name = &part.file;
             if !part.is_in_data() {
-                found.push(format!("{name} is listed and no file of data/"));
+                found.push(format!("{name} is listed, but it is not a file of data/"));
             } else if !is_planned(name) {
                 found.push(format!("{name} is a part that the export did not plan"));
             }
@@ -193,7 +193,9 @@ impl Manifest {
         ];
         for (of, sum) in sums.into_iter().filter(|(_, sum)| *sum != self.items) {
             let all = self.items;
-            found.push(format!("{MANIFEST} has {all} items, and {sum} by its {of}"));
+            found.push(format!(
+                "{MANIFEST} counts {all} items, but {sum} by its {of}"
+            ));
         }
         found
     }

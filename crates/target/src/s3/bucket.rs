@@ -62,7 +62,7 @@ struct Inner {
     connector: SharedHttpConnector,
     vault: Vault,
     clock: sign::Clock,
-    patience: RetryWarning,
+    retry_warning: RetryWarning,
     /// Where requests run while a thread that writes or reads waits for them.
     runtime: Handle,
 }
@@ -185,7 +185,7 @@ impl Bucket {
                 connector: SharedHttpConnector::new(connector),
                 vault: Vault::new(found.credentials),
                 clock: sign::Clock::default(),
-                patience: RetryWarning::default(),
+                retry_warning: RetryWarning::default(),
                 runtime: Handle::current(),
             }),
         })
@@ -433,7 +433,7 @@ impl Bucket {
                 Err(error) => error,
             };
             let decision = retry.failed(error.class, begun.elapsed());
-            self.inner.patience.ends(&retry, &error);
+            self.inner.retry_warning.after_failure(&retry, &error);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(error),

@@ -193,7 +193,7 @@ impl<'r> Operation<'r> {
     /// Why the wait for it ends.
     fn unknown(&self, status: &str) -> Failure {
         let message = format!(
-            "the operation keeps the status `{status}`, which this version does not know: {}",
+            "the operation still has the status `{status}`, which this version does not know: {}",
             self.arn
         );
         Failure::failed(message)
@@ -204,7 +204,7 @@ impl<'r> Operation<'r> {
     /// After Ctrl-C: says what goes on, and ends what can be ended if the user wants that.
     async fn is_cancelled_by_user(&self, output: &OutputStreams) -> Result<bool, Failure> {
         if self.open.job.route.kind == ServiceLoad::Import {
-            output.note("the import goes on: DynamoDB has no call that ends one. Start the same command again to wait for it");
+            output.note("the import continues: DynamoDB cannot cancel an import. Start the same command again to wait for it");
             return Ok(false);
         }
         let question = "Cancel the bulk operation? What it has written stays.";
@@ -212,7 +212,7 @@ impl<'r> Operation<'r> {
         if !OutputStreams::can_ask() || OutputStreams::agree(false, "", question, refused).is_err()
         {
             output.note(&format!(
-                "the bulk operation goes on. Start the same command again to wait for it; `aws dynamodb cancel-bulk-operation --bulk-operation-arn {}` ends it",
+                "the bulk operation continues. Start the same command again to wait for it; `aws dynamodb cancel-bulk-operation --bulk-operation-arn {}` ends it",
                 self.arn
             ));
             return Ok(false);

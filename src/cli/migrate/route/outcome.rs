@@ -161,7 +161,7 @@ impl RouteReport {
     pub(super) fn text(&self) -> String {
         let operation = &self.operation;
         let name = loader(self.route);
-        let told = |figure: Option<u64>| figure.map_or_else(|| "not told".to_owned(), count);
+        let told = |figure: Option<u64>| figure.map_or_else(|| "not reported".to_owned(), count);
         let unmet = self.reports.condition_failures;
         let imported = match self.route {
             ServiceLoad::Import => format!("imported {}", told(operation.imported_items)),
@@ -241,13 +241,12 @@ impl RouteReport {
             ));
         }
         if self.reported() != self.errors() {
-            let told = self
-                .operation
-                .failed_items
-                .map(|items| counted(items, "refused item"));
+            let told = self.operation.failed_items.map_or_else(
+                || "gives no number of refused items".to_owned(),
+                |items| format!("counts {}", counted(items, "refused item")),
+            );
             warnings.push(format!(
-                "DynamoDB tells of {}, and its reports have {}: look into {}",
-                told.as_deref().unwrap_or("no number of refused items"),
+                "DynamoDB {told}, but its reports have {}: read them at {}",
                 counted_as(self.reported(), "line about one", "lines about such"),
                 self.reports.place
             ));

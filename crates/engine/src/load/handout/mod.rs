@@ -1,12 +1,12 @@
-//! Work that is handed out: a load in chunks that processes on other machines load, and its end.
+//! Loads that are handed out: cut into chunks, loaded by processes on other machines, and put together at the end.
 //!
-//! [`HandedPlan`] cuts a load into [`ChunkLine`]s: each says all that a worker needs but credentials. [`work`] loads
-//! the chunk of one line by the engine of every load, and answers with a [`ResultLine`]. A chunk may be loaded
-//! again, at the same time too: on one snapshot it makes the same items. [`finish::Finish`] takes the results of all chunks,
+//! [`HandedPlan`] cuts a load into [`ChunkLine`]s: each has everything that a worker needs except credentials. [`work`] loads
+//! the chunk of one line with the same engine as any load, and answers with a [`ResultLine`]. A chunk may be loaded again, even
+//! at the same time: on one snapshot it makes the same items. [`finish::PlanResults`] takes the results of all chunks,
 //! counts each chunk once, compares the keys of all workers, and makes the report of the load.
 //!
-//! What a chunk leaves beside the table, its keys, rejects and archived items, goes into files that are called by
-//! what they hold: an attempt that was killed leaves nothing that is counted, and one that is repeated leaves the same.
+//! A chunk's keys, rejects and archived items go into files whose names contain the digest of their content: nothing counts
+//! of an attempt that was killed, and a repeated attempt leaves the same files.
 
 pub mod finish;
 mod plan;

@@ -165,7 +165,7 @@ pub enum PlanError {
     #[error("the lines are of several plans: {0} and {1}")]
     Mixed(String, String),
     /// When lines are missing, or there are too many.
-    #[error("the plan has {}, and {found} of them were given", counted(*of, "line"))]
+    #[error("the plan has {}, but {found} of them were given", counted(*of, "line"))]
     Lines {
         /// Those that there are.
         found: usize,

@@ -4,7 +4,7 @@
 use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::{joined, whole};
 use dynafold_relational::catalog::{
-    Catalog, DataType, Dbms, TableName, sorted_by_bytes, sorts_by_bytes,
+    Catalog, DataType, Dbms, TableName, in_byte_order, sorts_by_bytes,
 };
 use dynafold_sql::{
     Condition, Name, ParameterBound, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
@@ -341,7 +341,7 @@ fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
     if dbms == Dbms::Sqlite && collation.starts_with("BINARY of") {
         return "no collation of SQLite sorts such a database by the bytes of UTF-8; if that makes no difference: accept: [text-order]".to_owned();
     }
-    let term = sorted_by_bytes(written, collation, dbms);
+    let term = in_byte_order(written, collation, dbms);
     format!("use ORDER BY {term}; if another order is acceptable: accept: [text-order]")
 }
 

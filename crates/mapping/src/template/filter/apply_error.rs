@@ -6,7 +6,7 @@ use dynafold_relational::value::{NumberError, UnfitReason};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     /// When the value is of a kind that the filter does not take.
-    #[error("`{filter}` needs {takes}, and the value is {given}")]
+    #[error("`{filter}` needs {takes}, but the value is {given}")]
     Kind {
         /// The filter's name.
         filter: &'static str,

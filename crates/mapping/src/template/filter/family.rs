@@ -29,7 +29,7 @@ impl Filter {
             let (message, help) = match self {
                 Self::Default(value) => (
                     format!(
-                        "`default` replaces NULL by {}, and the values are {given}",
+                        "`default` replaces NULL by {}, but the values are {given}",
                         family_of(value).name()
                     ),
                     default_help(value, input),

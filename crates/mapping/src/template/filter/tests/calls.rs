@@ -185,10 +185,10 @@ fn type_faults_say_how_to_mend_them() {
     `map` needs a scalar, and gets a map: make it text first: `| string | map(…)`
     `hex` needs binary, and gets text: `hex` is for binary, as in `{digest | hex}`
     `pseudonym` needs text, or a whole number, and gets a time: use `redact` for it
-    `default` replaces NULL by a number, and the values are text: write it in quotes, `default("0")`, to make it text
-    `default` replaces NULL by text, and the values are a number: give a number, `default(0)`, or make text of it first: `| string | default(…)`
-    `default` replaces NULL by text, and the values are a time: give a time in full, without quotes: `default(1970-01-01)` for a date, `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: `| string | default(…)`
-    `default` replaces NULL by a number, and the values are a boolean: give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`
+    `default` replaces NULL by a number, but the values are text: write it in quotes, `default("0")`, to make it text
+    `default` replaces NULL by text, but the values are a number: give a number, `default(0)`, or make text of it first: `| string | default(…)`
+    `default` replaces NULL by text, but the values are a time: give a time in full, without quotes: `default(1970-01-01)` for a date, `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: `| string | default(…)`
+    `default` replaces NULL by a number, but the values are a boolean: give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`
     "#);
 }
 
