@@ -1,9 +1,11 @@
-//! The columns of a read: those that it compares, and those to which it gives values.
+//! The columns of a read: those that it compares, and those to which it gives values; and the conditions by which it takes rows.
+
+use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{Table, TableName};
 
-use crate::ask::{Ask, Equal, Filter};
-use crate::path::Path;
+use crate::ask::{Ask, Equal, Filter, RangeAsk, Test, When, of_equal, of_range};
+use crate::path::{Path, Step};
 
 /// A column, with its table.
 pub(super) type Place<'p> = (&'p TableName, &'p str);
@@ -49,4 +51,86 @@ pub(super) fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
     let mut filters = filters.filter(|filter| filter.test.gives_values());
     equal.any(|one| is_one_value(&one.path, &own.path) && (own.folds || !one.folds))
         || filters.any(|filter| is_one_value(&filter.path, &own.path))
+}
+
+/// A condition of a read, whatever its parameters are called.
+#[derive(PartialEq)]
+pub(super) enum RowTest<'a> {
+    Of(Filter),
+    /// An equality in lower case: of the column, and of the value.
+    Folded(Path, [bool; 2]),
+    /// A range in lower case.
+    FoldedRange(RangeAsk),
+    /// What no filter says.
+    Said(&'a When),
+}
+
+impl RowTest<'_> {
+    /// The conditions that a filter consists of.
+    pub(super) fn of(filter: &Filter) -> Vec<Self> {
+        let path = filter.path.clone().shortened();
+        let of = |test: &Test| {
+            Self::Of(Filter {
+                path: path.clone(),
+                test: test.unnamed(),
+            })
+        };
+        match &filter.test {
+            Test::All(tests) => tests.iter().map(of).collect(),
+            test => vec![of(test)],
+        }
+    }
+
+    fn of_equal(equal: &Equal) -> Vec<Self> {
+        of_equal(equal).map_or_else(
+            || {
+                let path = equal.path.clone().shortened();
+                vec![Self::Folded(path, [equal.folds, equal.folds_parameter])]
+            },
+            |filter| Self::of(&filter),
+        )
+    }
+
+    fn of_range(range: &RangeAsk) -> Vec<Self> {
+        if let Some(filter) = of_range(range) {
+            return Self::of(&filter);
+        }
+        let mut range = range.clone();
+        let bounds = [&mut range.low, &mut range.high].into_iter().flatten();
+        let names = bounds.map(|(name, _)| name).chain(&mut range.prefix);
+        names.for_each(String::clear);
+        range.path = range.path.shortened();
+        vec![Self::FoldedRange(range)]
+    }
+}
+
+/// The conditions by which a read takes rows of its table.
+pub(super) fn row_tests<'a>(ask: &'a Ask<'_>) -> Vec<RowTest<'a>> {
+    let equal = ask.equal.iter().flat_map(RowTest::of_equal);
+    let range = ask.range.iter().flat_map(RowTest::of_range);
+    let filters = ask.filters.iter().flat_map(RowTest::of);
+    let when = ask.when.iter().flat_map(|when| match &when.filter {
+        Some(filter) => RowTest::of(filter),
+        None => vec![RowTest::Said(when)],
+    });
+    equal.chain(range).chain(filters).chain(when).collect()
+}
+
+/// The ways to the parents without which it takes no row.
+fn required<'a>(ask: &'a Ask<'_>) -> BTreeSet<&'a [Step]> {
+    ask.required.iter().map(|path| &*path.steps).collect()
+}
+
+/// Whether two reads take the same rows, by the same conditions.
+pub(super) fn takes_same_rows(one: &Ask<'_>, other: &Ask<'_>) -> bool {
+    let (own, theirs) = (row_tests(one), row_tests(other));
+    let children = one.children.iter().zip(&other.children);
+    let mut children =
+        children.map(|(one, other)| (&one.table.name, &one.way) == (&other.table.name, &other.way));
+    one.root.name == other.root.name
+        && one.children.len() == other.children.len()
+        && children.all(|is_same| is_same)
+        && required(one) == required(other)
+        && own.iter().all(|test| theirs.contains(test))
+        && theirs.iter().all(|test| own.contains(test))
 }

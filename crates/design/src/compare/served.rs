@@ -12,7 +12,7 @@ use dynafold_sql::{
     Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
-use super::columns::{conditions, constants, gives, is_one_value, named, place};
+use super::columns::{conditions, constants, gives, is_one_value, named, place, takes_same_rows};
 use super::lacked::returns_fewer;
 use super::made::{KeyAsked, MadeOf};
 use super::{Priced, conditions_of_index, path};
@@ -123,8 +123,8 @@ fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &When) -> bool
     known.any(|one| one == own) || own.filter.as_ref().is_some_and(is_passed)
 }
 
-/// What tells the SQL of an access pattern from a read of the same table: a condition that it does not have, of a column that it does
-/// not select either, or after a LIMIT or of merged rows; or one that the read does not have. `said`: the read, its literals meant.
+/// What tells the SQL of an access pattern from a read: a condition that the read does not have; one that the SQL does not have, of a
+/// column that it does not select either; or any other one, where the SQL cuts or merges rows. `said`: the read, its literals meant.
 fn other_conditions(
     facts: Facts<'_>,
     own: &[Ask<'_>],
@@ -132,24 +132,55 @@ fn other_conditions(
     said: &[Ask<'_>],
 ) -> Option<String> {
     let root = &asked.first()?.root.name;
-    if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
-        return missing_elsewhere(facts, own, asked, said);
+    let is_cut =
+        |ask: &Ask<'_>| (ask.limit.is_some() || ask.clauses.skips) && !facts.asks_for_key(ask);
+    let decides = own.iter().any(|ask| ask.merges() || is_cut(ask));
+    let lacked = if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
+        missing_elsewhere(facts, own, asked, said)
+    } else {
+        let known: BTreeSet<_> = own.iter().flat_map(|ask| columns(ask, true)).collect();
+        let given: BTreeSet<_> = asked.iter().flat_map(|ask| columns(ask, false)).collect();
+        let mut compared = given.iter().filter(|(table, _)| !decides && table == root);
+        if let Some((table, column)) = compared.find(|column| !known.contains(*column)) {
+            let name = &table.name;
+            return Some(sql_lacks(&format!("compare {name}.{column}")));
+        }
+        let missing = own
+            .iter()
+            .map(|ask| missing(facts, &reads(asked, said, root), ask));
+        let missing: Option<Vec<String>> = missing.collect();
+        missing.and_then(|missing| missing.into_iter().next())
+    };
+    lacked.or_else(|| other_rows(own, asked, said).filter(|_| decides))
+}
+
+/// That a read asks for other rows than the SQL of an access pattern, by a column that this does not compare, or otherwise.
+fn other_rows(own: &[Ask<'_>], asked: &[Ask<'_>], said: &[Ask<'_>]) -> Option<String> {
+    // The merged rows of several requests are not those of one.
+    let is_same = |read: &Ask<'_>| {
+        let mut own = own.iter();
+        own.any(|own| {
+            takes_same_rows(own, read) && (!own.merges() || own.requests == read.requests)
+        })
+    };
+    if asked.iter().chain(said).any(is_same) {
+        return None;
     }
-    let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !facts.asks_for_key(ask);
-    let merges = own.iter().any(Ask::merges);
-    let selects = !merges && !own.iter().any(is_cut);
-    let known: BTreeSet<_> = own.iter().flat_map(|ask| columns(ask, selects)).collect();
-    let given: BTreeSet<_> = asked.iter().flat_map(|ask| columns(ask, false)).collect();
-    let mut compared = given.iter().filter(|(table, _)| merges || table == root);
-    if let Some((table, column)) = compared.find(|column| !known.contains(*column)) {
-        let name = &table.name;
-        return Some(sql_lacks(&format!("compare {name}.{column}")));
-    }
-    let missing = own
-        .iter()
-        .map(|ask| missing(facts, &reads(asked, said, root), ask));
-    let missing: Option<Vec<String>> = missing.collect();
-    missing?.into_iter().next()
+    let places = |ask: &Ask<'_>| {
+        let paths = conditions(ask).map(|path| path.clone().shortened());
+        let places = paths.map(|path| {
+            let (table, column) = place(ask.root, &path);
+            (table.clone(), column.to_owned())
+        });
+        places.collect::<Vec<_>>()
+    };
+    let known: Vec<_> = own.iter().flat_map(places).collect();
+    let mut compared = asked.iter().flat_map(places);
+    let other = compared.find(|column| !known.contains(column));
+    Some(other.map_or_else(
+        || OTHER_ROWS.to_owned(),
+        |(table, column)| sql_lacks(&format!("compare {}.{column}", table.name)),
+    ))
 }
 
 /// The ways to read a table that a read has, also with its literals meant.
@@ -631,6 +662,9 @@ impl<'d> Priced<'d> {
 
 /// Why an access pattern serves no read of rows of which some may be no items of it.
 const LEFT_OUT: &str = "the `where`, `explode` or `expired` of its items, or the condition of its index, may leave out rows that it asks for";
+
+const OTHER_ROWS: &str =
+    "the SQL of its access pattern has other conditions, by which it cuts or merges rows";
 
 const FEWER: &str = "the SQL of its access pattern returns fewer rows";
 

@@ -1556,6 +1556,46 @@ fn merged_rows_serve_only_a_read_that_merges_the_same() {
 }
 
 #[test]
+fn rows_that_are_cut_or_merged_are_those_of_the_same_conditions() {
+    let other =
+        "the SQL of its access pattern has other conditions, by which it cuts or merges rows";
+    let five = |clauses: &str| bids("id, price", &format!("{clauses} ORDER BY id LIMIT 5"));
+    let count = |clauses: &str| bids("count(*)", clauses);
+    assert_of_bids(&[
+        (five("AND price > :p"), five("AND price < :p"), other),
+        (five("AND price > :p"), five("AND price >= :p"), other),
+        (five("AND price > :p"), five("AND price > :low"), ""),
+        (count("AND price > :p"), count("AND price < :p"), other),
+        (count("AND state <> :s"), count("AND state = :s"), other),
+        (count("AND state = :s"), count("AND state = :t"), ""),
+        // The counts of two lots are not that of one.
+        (
+            count(""),
+            "count(DISTINCT id) FROM bids WHERE lot IN (:a, :b)".to_owned(),
+            other,
+        ),
+    ]);
+    let items = "  ZONE: { from: zones, key: { PK: \"I#{id}\", SK: A } }
+  PARCEL: { from: parcels, key: { PK: \"I#{zone_id}\", SK: \"P#{id}\" } }";
+    let why = |selected: &str, condition: &str, clauses: &str| {
+        let sql = |condition: &str| {
+            format!(
+                "{selected} FROM zones z JOIN parcels p ON p.zone_id = z.id WHERE z.id = :i{condition}{clauses}"
+            )
+        };
+        let own = format!("items: [ZONE, PARCEL], sql: \"SELECT {}\"", sql(""));
+        why_not(COPIED, items, &own, &sql(condition))
+    };
+    let lacks = |column: &str| format!("the SQL of its access pattern does not compare {column}");
+    let limit = " ORDER BY p.id LIMIT 5";
+    assert_eq!(why("p.id", " AND z.name = :n", limit), lacks("zones.name"));
+    assert_eq!(
+        why("DISTINCT z.name, p.state", " AND p.state = :s", ""),
+        lacks("parcels.state")
+    );
+}
+
+#[test]
 fn rows_that_are_no_items_are_not_served() {
     let why = |further: &str, read: &str| {
         let item =
