@@ -110,6 +110,8 @@ pub enum OperandValue {
 /// What an expression takes, where it is none of the simple ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expression {
+    /// It as the parser prints it, in lower case if nothing in it is in quotes.
+    pub text: String,
     /// All columns in it, those of queries within it too.
     pub columns: Vec<ColumnRef>,
     /// All parameters in it.
@@ -332,12 +334,19 @@ fn other(expression: &Expr, sql: &Sql) -> OperandValue {
 }
 
 impl Expression {
-    pub(super) fn of(part: &impl Visit, sql: &Sql) -> Self {
+    pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
+        let mut text = expression.to_string();
+        if !text.contains(['\'', '"', '`']) {
+            text = text.to_lowercase();
+        }
         let mut gathered = Gathered {
             sql,
-            found: Self::default(),
+            found: Self {
+                text,
+                ..Self::default()
+            },
         };
-        let _ = part.visit(&mut gathered);
+        let _ = expression.visit(&mut gathered);
         gathered.found
     }
 }

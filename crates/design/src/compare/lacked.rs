@@ -3,9 +3,11 @@
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::model::{AccessPattern, FilterExpression, FilterOperand, ItemType};
 use dynafold_mapping::template::Placeholder;
+use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::Scan;
 use dynafold_sql::{
-    Constant, InResult, OperandValue, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
+    ColumnRef, Constant, InResult, Name, Operand, OperandValue, RowLimit, Select, SelectOutput,
+    SortKey, SqlQuery,
 };
 
 use super::columns::{conditions, constants, gives, is_one_value, named};
@@ -203,7 +205,7 @@ pub(super) fn returns_fewer(
     (read, asked): (&SqlQuery, &[Ask<'_>]),
 ) -> bool {
     if asks.iter().any(Ask::merges) {
-        return merges_otherwise(own, read);
+        return merges_otherwise(own, read, facts.catalog);
     }
     let skips = matches!(own.offset, RowLimit::Rows(rows) if rows > 0);
     if skips && own.offset != read.offset {
@@ -247,19 +249,50 @@ pub(super) fn returns_fewer(
         own.any(|ask| ask.order.starts_with(&order(one)))
     };
     // A greatest or least value is sorted for without ORDER BY.
-    let is_same_order =
-        keys(own) == keys(read) && !has_extreme(own, asks) && !has_extreme(read, asked);
+    let is_same_order = keys(own, facts.catalog) == keys(read, facts.catalog)
+        && !has_extreme(own, asks)
+        && !has_extreme(read, asked);
     !is_same_order && !asked.iter().filter(is_sorted).any(sorts_so)
 }
 
+/// A column as a query names it, whatever it calls the table.
+fn resolved(column: &ColumnRef, select: &Select, catalog: &Catalog) -> ColumnRef {
+    let name = |text: String| Name {
+        text,
+        is_exact: true,
+    };
+    let origin = select.origin(column, catalog);
+    origin.map_or_else(
+        || column.clone(),
+        |(at, table, found)| ColumnRef {
+            schema: None,
+            owner: Some(name(format!("{} {at}", table.name.name))),
+            name: name(found.name.clone()),
+        },
+    )
+}
+
 /// What a query sorts by, wherever that stands in its text.
-fn keys(query: &SqlQuery) -> Vec<SortKey> {
-    let keys = query.order.iter().flatten().cloned();
-    keys.map(|key| SortKey { span: 0..0, ..key }).collect()
+fn keys(query: &SqlQuery, catalog: &Catalog) -> Vec<SortKey> {
+    let keys = query.order.iter().flatten();
+    let keys = keys.map(|key| {
+        let column = key.column.as_ref().zip(query.select());
+        let column = column.map(|(column, select)| resolved(column, select, catalog));
+        SortKey {
+            result: match &column {
+                Some(_) => InResult::Expression,
+                None => key.result.clone(),
+            },
+            column,
+            span: 0..0,
+            ..key.clone()
+        }
+    });
+    keys.collect()
 }
 
 /// Whether SQL that merges rows, `own`, is not known to give all merged rows that a read asks for, with what it asks of them.
-fn merges_otherwise(own: &SqlQuery, read: &SqlQuery) -> bool {
+fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool {
     let Some((ours, asked)) = own.select().zip(read.select()) else {
         return true;
     };
@@ -267,17 +300,31 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery) -> bool {
     // Its ORDER BY decides which rows there are.
     let picks = is_cut || ours.distinct_on.is_some();
     let merged = |select: &Select| {
-        // ORDER BY may sort by the names of what is selected.
+        let of = |column: &ColumnRef| resolved(column, select, catalog);
         let outputs = select.outputs.iter().map(|output| match output {
-            SelectOutput::One { value, .. } if !picks => SelectOutput::One {
-                name: None,
-                value: value.clone(),
+            SelectOutput::One { name, value } => SelectOutput::One {
+                // ORDER BY may sort by the names of what is selected.
+                name: name.clone().filter(|_| picks),
+                value: match &value.value {
+                    OperandValue::Column(column) => Operand {
+                        value: OperandValue::Column(of(column)),
+                        ..value.clone()
+                    },
+                    _ => value.clone(),
+                },
             },
             output => output.clone(),
         });
+        // An expression has the names of the query in it.
+        let computed = select.outputs.iter().flat_map(|output| match output {
+            SelectOutput::One { value, .. } => value.columns(),
+            SelectOutput::All | SelectOutput::AllOf(_) => &[],
+        });
+        let grouped = select.grouped_by.as_ref();
         (
             outputs.collect::<Vec<_>>(),
-            select.grouped_by.clone(),
+            computed.map(of).collect::<Vec<_>>(),
+            grouped.map(|by| by.iter().map(of).collect::<Vec<_>>()),
             select.distinct,
             select.distinct_on.clone(),
         )
@@ -286,18 +333,14 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery) -> bool {
         let names = query.tables.iter().map(|table| table.name.clone());
         names.collect::<Vec<_>>()
     };
-    // What is computed of columns is known only by the columns that it takes.
-    let is_computed = |output: &SelectOutput| {
-        matches!(output, SelectOutput::One { value, .. }
-            if matches!(value.value, OperandValue::Expression(_)) && !value.columns().is_empty())
-    };
     let mut sorted = read.order.iter().flatten();
     ours.having
         || asked.having
         || ours.grouped_by.is_none()
-        || ours.outputs.iter().any(is_computed)
         || sorted.any(|key| key.result == InResult::Expression && key.column.is_none())
         || merged(ours) != merged(asked)
         || tables(own) != tables(read)
-        || picks && (&own.limit, &own.offset, keys(own)) != (&read.limit, &read.offset, keys(read))
+        || picks
+            && (&own.limit, &own.offset, keys(own, catalog))
+                != (&read.limit, &read.offset, keys(read, catalog))
 }

@@ -1551,7 +1551,76 @@ fn merged_rows_serve_only_a_read_that_merges_the_same() {
         (most.clone(), most.replace(":i", ":lot"), ""),
         (grouped.clone(), grouped.replace(":i", ":lot"), ""),
         (states.clone(), states.replace(":i", ":lot"), ""),
-        (bids("count(*) AS n", ""), all, ""),
+        (bids("count(*) AS n", ""), all.clone(), ""),
+        // What is computed of a figure is not the figure.
+        (bids("count(*) > 0", ""), all.clone(), FEWER),
+        (all.clone(), bids("count(*) > 0", ""), FEWER),
+        (all, bids("COUNT(*)", ""), ""),
+        (
+            bids("sum(price * 2)", ""),
+            "sum(price * 2) FROM bids WHERE lot = :lot".to_owned(),
+            "",
+        ),
+        (bids("stddev_pop(price)", ""), bids("id, price", ""), FEWER),
+        (
+            bids("id, price", "ORDER BY id LIMIT 5"),
+            bids("bool_or(price > 5)", "LIMIT 5"),
+            FEWER,
+        ),
+    ]);
+}
+
+#[test]
+fn merged_rows_are_the_same_whatever_the_tables_are_called() {
+    let called = |selected: &str, clauses: &str| {
+        format!("{selected} FROM bids b WHERE b.lot = :i {clauses}")
+    };
+    assert_of_bids(&[
+        (
+            bids("state, count(*)", "GROUP BY state"),
+            called("b.state, count(*)", "GROUP BY b.state"),
+            "",
+        ),
+        (
+            bids("state, count(*)", "GROUP BY state ORDER BY state LIMIT 3"),
+            called(
+                "b.state, count(*)",
+                "GROUP BY b.state ORDER BY b.state LIMIT 3",
+            ),
+            "",
+        ),
+        (
+            bids("DISTINCT state", ""),
+            called("DISTINCT b.state", ""),
+            "",
+        ),
+        (
+            bids("DISTINCT state", ""),
+            called("DISTINCT b.price", ""),
+            FEWER,
+        ),
+    ]);
+}
+
+#[test]
+fn distinct_merges_no_rows_with_their_key() {
+    let sorted = "ORDER BY price DESC LIMIT 5";
+    assert_of_bids(&[
+        (
+            bids("id, price", sorted),
+            bids("DISTINCT id, price", sorted),
+            "",
+        ),
+        (
+            bids("DISTINCT id, price", ""),
+            bids("price", "AND price > 5"),
+            "",
+        ),
+        (
+            bids("id, price", sorted),
+            bids("DISTINCT price", sorted),
+            FEWER,
+        ),
     ]);
 }
 
