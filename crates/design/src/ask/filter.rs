@@ -496,6 +496,12 @@ fn value_of(constant: &Constant, column: &Column, catalog: &Catalog) -> Option<V
         {
             Some(Value::Number(Number::parse(number).ok()?))
         }
+        // Other values are no booleans, and refused. In PostgreSQL a boolean compares with no number.
+        Constant::Number(number) if column.data_type == DataType::Boolean => match &**number {
+            "0" => Some(Value::Boolean(false)),
+            "1" => Some(Value::Boolean(true)),
+            _ => None,
+        },
         Constant::Boolean(value) if column.data_type.family() == TypeFamily::Boolean => {
             Some(Value::Boolean(*value))
         }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{Table, TableName};
+use dynafold_sql::Comparator;
 
 use crate::ask::{Ask, Equal, Filter, RangeAsk, Test, When, of_equal, of_range};
+use crate::facts::Facts;
 use crate::path::{Path, Step};
 
 /// A column, with its table.
@@ -44,13 +46,50 @@ pub(super) fn is_one_value(one: &Path, other: &Path) -> bool {
     one.clone().shortened() == other.clone().shortened()
 }
 
-/// Whether a read gives a column values by `=` or IN where an access pattern asks for one.
-pub(super) fn gives(ask: &Ask<'_>, own: &Equal) -> bool {
+/// Whether a read gives a column values by `=` or IN where an access pattern asks for one; `folds`: in lower case.
+pub(super) fn gives(ask: &Ask<'_>, path: &Path, folds: bool) -> bool {
     let mut equal = ask.equal.iter();
     let filters = ask.filters.iter().chain(constants(ask));
     let mut filters = filters.filter(|filter| filter.test.gives_values());
-    equal.any(|one| is_one_value(&one.path, &own.path) && (own.folds || !one.folds))
-        || filters.any(|filter| is_one_value(&filter.path, &own.path))
+    equal.any(|one| is_one_value(&one.path, path) && (folds || !one.folds))
+        || filters.any(|filter| is_one_value(&filter.path, path))
+}
+
+/// Whether all rows of a read meet a filter.
+fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
+    let is_it = |path: &Path| is_one_value(path, &own.path);
+    let equal = ask.equal.iter().map(|equal| &equal.path);
+    let range = ask.range.iter().map(|range| &range.path);
+    let filters = ask.filters.iter().chain(constants(ask));
+    let mut filters = filters.filter(|one| is_it(&one.path));
+    // NULL meets no comparison.
+    own.test == Test::Exists && equal.chain(range).any(is_it)
+        || filters.any(|one| one.test.implies(&own.test))
+}
+
+/// Whether all rows of a read of `root` meet a filter; `reads`: the read, as it is understood. Of a range or a list of parameters any
+/// condition on the column is enough.
+pub(super) fn meets_filter(
+    facts: Facts<'_>,
+    reads: &[&Ask<'_>],
+    root: &Table,
+    own: &Filter,
+) -> bool {
+    let is_never_null = || !own.path.may_be_null(root, facts.catalog);
+    let is_met = |ask: &&Ask<'_>| match &own.test {
+        test if test.parameters().is_empty() => passes(ask, own),
+        Test::Compare(Comparator::Equal, _) => gives(ask, &own.path, false),
+        _ => conditions(ask).any(|known| is_one_value(known, &own.path)),
+    };
+    own.test == Test::Exists && is_never_null() || reads.iter().any(is_met)
+}
+
+/// Whether all rows of a read of `root` meet a condition.
+pub(super) fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &When) -> bool {
+    let mut known = reads.iter().flat_map(|ask| ask.conditions());
+    let filter = own.filter.as_ref();
+    known.any(|one| one == own)
+        || filter.is_some_and(|filter| meets_filter(facts, reads, root, filter))
 }
 
 /// A condition of a read, whatever its parameters are called.
@@ -65,7 +104,7 @@ pub(super) enum RowTest<'a> {
     Said(&'a When),
 }
 
-impl RowTest<'_> {
+impl<'a> RowTest<'a> {
     /// The conditions that a filter consists of.
     pub(super) fn of(filter: &Filter) -> Vec<Self> {
         let path = filter.path.clone().shortened();
@@ -81,7 +120,14 @@ impl RowTest<'_> {
         }
     }
 
-    fn of_equal(equal: &Equal) -> Vec<Self> {
+    pub(super) fn of_condition(when: &'a When) -> Vec<Self> {
+        match &when.filter {
+            Some(filter) => Self::of(filter),
+            None => vec![Self::Said(when)],
+        }
+    }
+
+    pub(super) fn of_equal(equal: &Equal) -> Vec<Self> {
         of_equal(equal).map_or_else(
             || {
                 let path = equal.path.clone().shortened();
@@ -109,10 +155,7 @@ pub(super) fn row_tests<'a>(ask: &'a Ask<'_>) -> Vec<RowTest<'a>> {
     let equal = ask.equal.iter().flat_map(RowTest::of_equal);
     let range = ask.range.iter().flat_map(RowTest::of_range);
     let filters = ask.filters.iter().flat_map(RowTest::of);
-    let when = ask.when.iter().flat_map(|when| match &when.filter {
-        Some(filter) => RowTest::of(filter),
-        None => vec![RowTest::Said(when)],
-    });
+    let when = ask.when.iter().flat_map(RowTest::of_condition);
     equal.chain(range).chain(filters).chain(when).collect()
 }
 

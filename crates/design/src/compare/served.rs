@@ -12,13 +12,14 @@ use dynafold_sql::{
     Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
-use super::columns::{conditions, constants, gives, is_one_value, named, place, takes_same_rows};
+use super::columns::{
+    conditions, constants, gives, is_one_value, meets, meets_filter, named, place, takes_same_rows,
+};
 use super::lacked::returns_fewer;
 use super::made::{KeyAsked, MadeOf};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{
-    Ask, Asked, ChildAsk, Filter, Test, When, as_said, ask, figure_query, is_one_row,
-    unknown_column,
+    Ask, Asked, ChildAsk, Equal, Test, When, as_said, ask, figure_query, is_one_row, unknown_column,
 };
 use crate::counted::without_prefix;
 use crate::facts::Facts;
@@ -91,18 +92,6 @@ fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
     places.chain(ask.clauses.compared.iter().cloned()).collect()
 }
 
-/// Whether all rows of a read meet a filter.
-fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
-    let is_it = |path: &Path| is_one_value(path, &own.path);
-    let equal = ask.equal.iter().map(|equal| &equal.path);
-    let range = ask.range.iter().map(|range| &range.path);
-    let filters = ask.filters.iter().chain(constants(ask));
-    let mut filters = filters.filter(|one| is_it(&one.path));
-    // NULL meets no comparison.
-    own.test == Test::Exists && equal.chain(range).any(is_it)
-        || filters.any(|one| one.test.implies(&own.test))
-}
-
 /// The paths without whose values a read takes no row.
 fn never_null<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     let equal = ask.equal.iter().map(|equal| &equal.path);
@@ -110,17 +99,6 @@ fn never_null<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     let filters = ask.filters.iter().chain(constants(ask));
     let filters = filters.filter(|filter| filter.test.implies(&Test::Exists));
     equal.chain(range).chain(filters.map(|filter| &filter.path))
-}
-
-/// Whether all rows of a read of `root` meet a condition; `reads`: the read, as it is understood.
-fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &When) -> bool {
-    let is_passed = |filter: &Filter| {
-        let is_never_null = || !filter.path.may_be_null(root, facts.catalog);
-        filter.test == Test::Exists && is_never_null()
-            || reads.iter().any(|ask| passes(ask, filter))
-    };
-    let mut known = reads.iter().flat_map(|ask| ask.conditions());
-    known.any(|one| one == own) || own.filter.as_ref().is_some_and(is_passed)
 }
 
 /// What tells the SQL of an access pattern from a read: a condition that the read does not have; one that the SQL does not have, of a
@@ -193,17 +171,18 @@ fn reads<'a, 'c>(asked: &'a [Ask<'c>], said: &'a [Ask<'c>], root: &TableName) ->
 fn missing(facts: Facts<'_>, reads: &[&Ask<'_>], ask: &Ask<'_>) -> Option<String> {
     let equal = ask.equal.iter();
     let equal = equal.filter(|equal| matches!(equal.value, Asked::Parameter(_)));
-    let equal = equal.filter(|equal| !reads.iter().any(|one| gives(one, equal)));
+    let is_given = |equal: &Equal| reads.iter().any(|one| gives(one, &equal.path, equal.folds));
+    let equal = equal.filter(|equal| !is_given(equal));
     let is_compared = |path: &&Path| {
         let mut paths = reads.iter().flat_map(|one| conditions(one));
         paths.any(|known| is_one_value(known, path))
     };
+    let range = ask.range.iter().map(|range| &range.path);
+    let range = range.filter(|path| !is_compared(path));
     let filters = ask.filters.iter();
-    let filters = filters.filter(|filter| !filter.test.parameters().is_empty());
-    let others = ask.range.iter().map(|range| &range.path);
-    let others = others.chain(filters.map(|filter| &filter.path));
-    let others = others.filter(|path| !is_compared(path));
-    let mut paths = equal.map(|equal| &equal.path).chain(others);
+    let filters = filters.filter(|filter| !meets_filter(facts, reads, ask.root, filter));
+    let paths = equal.map(|equal| &equal.path).chain(range);
+    let mut paths = paths.chain(filters.map(|filter| &filter.path));
     let column = |path: &Path| {
         let (table, column) = place(ask.root, path);
         format!("{}.{column}", table.name)
@@ -628,7 +607,8 @@ impl<'d> Priced<'d> {
             None => self
                 .table_lacked(pattern, &asked)
                 .or_else(|| self.key_not_given(pattern, &asked, &said))
-                .or_else(|| self.cut_off(pattern, &query, &asked, &said)),
+                .or_else(|| self.cut_off(pattern, &query, &asked, &said))
+                .or_else(|| self.filtered_out(pattern, &asked, &said)),
             Some(own) => match as_said(own, catalog, observed) {
                 Ok(asks) => lacked_by_sql(self.facts, &asks, &asked, &said).or_else(|| {
                     let own = self::query(own, catalog.dbms).ok()?;

@@ -1813,7 +1813,7 @@ fn a_read_gives_the_values_that_a_key_asks_for() {
 
 #[test]
 fn a_read_gives_the_constants_that_a_key_asks_for() {
-    let tables = "bids 100: id, lot distinct=10, state text";
+    let tables = "bids 100: id, lot distinct=10, state text, is_late bool";
     let why = |made: &str, asked: &str, read: &str| {
         let mapping = format!(
             "items:
@@ -1842,6 +1842,18 @@ access_patterns:
             assert_eq!(why(made, asked, read), state, "{asked} {read}");
         }
         assert_eq!(why(made, asked, open), "", "{asked}");
+    }
+    // The key has it as its filters make it.
+    for (made, asked) in [
+        ("S#{state | upper}", "\"S#OPEN\""),
+        ("L#{lot | pad(9)}", "\"L#000000005\""),
+        ("A#{is_late}", "\"A#true\""),
+    ] {
+        let and = |condition: &str| format!(" WHERE id > :b AND {condition}");
+        let all = and("state = 'open' AND lot = 5 AND is_late = 1");
+        let none = and("state = 'shut' AND lot = 6 AND is_late = 0");
+        assert_eq!(why(made, asked, &all), "", "{asked}");
+        assert_ne!(why(made, asked, &none), "", "{asked}");
     }
 }
 
@@ -1875,9 +1887,62 @@ fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
     ] {
         assert_eq!(why("lot", open, read), reason, "{read}");
     }
+    let not_open = "filter: \"state <> 'open'\"";
+    for (read, reason) in [
+        ("", state),
+        (" AND state = :s", state),
+        (" AND state = 'open'", state),
+        (" AND state = 'shut'", ""),
+        (" AND state <> 'open'", ""),
+    ] {
+        assert_eq!(why("lot", not_open, read), reason, "{read}");
+    }
+    let given = "filter: \"state = :s\"";
+    assert_eq!(why("lot", given, " AND state <> :s"), state);
+    assert_eq!(why("lot", given, " AND state = :t"), "");
+    assert_eq!(
+        why(
+            "lot",
+            "filter: \"state = 'open' OR price > 5\"",
+            " AND state = 'open'"
+        ),
+        "its access pattern has a filter that is not understood"
+    );
     let above = "filter: \"price > :p\"";
     assert_ne!(why("lot", above, ""), "");
     assert_eq!(why("lot", above, " AND price > :p"), "");
+}
+
+#[test]
+fn a_limit_without_sql_takes_the_first_rows_by_the_key() {
+    let tables = "bids 100: id, lot distinct=10, state text, price";
+    let why = |further: &str, read: &str| {
+        let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id | pad(9)}\" } }";
+        let pattern = format!("items: [BID], limit: 5{further}");
+        why_not(tables, item, &pattern, read)
+    };
+    let first = "its access pattern has a `limit`, and its items are not known to be the first rows of the read";
+    let read = |clauses: &str| format!("id FROM bids WHERE lot = :i {clauses} LIMIT 5");
+    for (further, clauses, reason) in [
+        ("", "", ""),
+        ("", "ORDER BY price", ""),
+        ("", "ORDER BY price, id", ""),
+        ("", "ORDER BY price DESC", first),
+        (", order: desc", "ORDER BY price DESC", ""),
+        ("", "ORDER BY id", first),
+        ("", "AND state = :s", first),
+        (", filter: \"state = :s\"", "AND state = :s", ""),
+        (", filter: \"price > :p\"", "AND price > :p", ""),
+        (", filter: \"price > :p\"", "AND price < :p", first),
+    ] {
+        assert_eq!(why(further, &read(clauses)), reason, "{further} {clauses}");
+    }
+    for selected in ["count(*)", "DISTINCT state", "sum(price)"] {
+        assert_eq!(why("", &bids(selected, "LIMIT 5")), first, "{selected}");
+    }
+    assert_eq!(why("", &bids("max(price)", "")), first);
+    assert_eq!(why(", order: desc", &bids("max(price)", "")), "");
+    assert_eq!(why("", &bids("min(price)", "")), "");
 }
 
 #[test]
