@@ -1457,13 +1457,14 @@ fn sql_that_cuts_or_computes_serves_no_read_of_more_rows() {
     }
 }
 
+const BIDS: &str = "bids 100: id, lot distinct=10, price, state text distinct=4";
+const BID: &str = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id}\" } }";
+
 /// Compares why an access pattern with the first SQL does not serve the second; nothing if it does.
 fn assert_of_bids(cases: &[(String, String, &str)]) {
-    let tables = "bids 100: id, lot distinct=10, price, state text distinct=4";
-    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id}\" } }";
     for (own, read, reason) in cases {
         let pattern = format!("items: [BID], sql: \"SELECT {own}\"");
-        let found = why_not(tables, item, &pattern, read);
+        let found = why_not(BIDS, BID, &pattern, read);
         assert_eq!(found, *reason, "{own}: {read}");
     }
 }
@@ -1628,22 +1629,27 @@ fn distinct_merges_no_rows_with_their_key() {
 fn rows_that_are_cut_or_merged_are_those_of_the_same_conditions() {
     let other =
         "the SQL of its access pattern has other conditions, by which it cuts or merges rows";
-    let five = |clauses: &str| bids("id, price", &format!("{clauses} ORDER BY id LIMIT 5"));
-    let count = |clauses: &str| bids("count(*)", clauses);
-    assert_of_bids(&[
-        (five("AND price > :p"), five("AND price < :p"), other),
-        (five("AND price > :p"), five("AND price >= :p"), other),
-        (five("AND price > :p"), five("AND price > :low"), ""),
-        (count("AND price > :p"), count("AND price < :p"), other),
-        (count("AND state <> :s"), count("AND state = :s"), other),
-        (count("AND state = :s"), count("AND state = :t"), ""),
-        // The counts of two lots are not that of one.
-        (
-            count(""),
-            "count(DISTINCT id) FROM bids WHERE lot IN (:a, :b)".to_owned(),
-            other,
-        ),
-    ]);
+    let why = |filter: &str, own: &str, read: &str| {
+        let pattern = format!("items: [BID], filter: \"{filter}\", sql: \"SELECT {own}\"");
+        why_not(BIDS, BID, &pattern, read)
+    };
+    let five = |clause: &str| bids("id, price", &format!("AND {clause} ORDER BY id LIMIT 5"));
+    let count = |clause: &str| bids("count(*)", &format!("AND {clause}"));
+    for (own, read, reason) in [
+        ("price > :p", "price < :p", other),
+        ("price > :p", "price >= :p", other),
+        ("price > :p", "price > :low", ""),
+        ("state <> :s", "state = :s", other),
+        ("state = :s", "state = :t", ""),
+    ] {
+        for sql in [five(own), count(own)] {
+            let asked = sql.replace(own, read);
+            assert_eq!(why(own, &sql, &asked), reason, "{sql}: {asked}");
+        }
+    }
+    // The figures of two lots are not those of one.
+    let lots = "count(*) FROM bids WHERE lot IN (:a, :b)".to_owned();
+    assert_of_bids(&[(bids("count(*)", ""), lots, other)]);
     let items = "  ZONE: { from: zones, key: { PK: \"I#{id}\", SK: A } }
   PARCEL: { from: parcels, key: { PK: \"I#{zone_id}\", SK: \"P#{id}\" } }";
     let why = |selected: &str, condition: &str, clauses: &str| {
