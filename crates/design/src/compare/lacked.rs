@@ -96,8 +96,8 @@ impl<'d> Priced<'d> {
                 value.filters.is_empty() || exact.any(|one| std::ptr::eq(one.placeholder, value))
             };
             let values = asked_of(made, asked, is_begun).into_iter();
-            let values = values.filter(|(value, _)| value.shards().is_none());
-            found.extend(values.filter_map(|(value, asked)| {
+            let values = values.filter(|(value, _, begins)| !begins && value.shards().is_none());
+            found.extend(values.filter_map(|(value, asked, _)| {
                 let equal = Equal {
                     path: path(value, scan)?,
                     value: asked,

@@ -420,22 +420,24 @@ impl<'d> Priced<'d> {
                 !folded.any(|(known, folds)| folds && known == path)
             };
             let rows = |one: &MadeOf<'_>, child: Option<&ChildAsk<'_>>| match child {
-                Some(child) => {
-                    let is_parent = |step| made.iter().any(|one| one.is_keyed_parent(step));
-                    let is_keyed = child.way.last().is_some_and(is_parent);
-                    one.children(&ask.root.name, child, is_keyed)
-                }
+                Some(child) => one.children(&ask.root.name, child, &made),
                 None => one.rows(&ask.root.name),
             };
             let is_held = |child: Option<&ChildAsk<'_>>, path: &Path, is_whole: bool| {
                 let root = child.map_or(ask.root, |child| child.table);
-                let is_beside = |one: &MadeOf<'_>| one.is_beside(&rows(one, child), &path.steps);
-                made.iter()
-                    .any(|one| one.has(&rows(one, child), path, is_whole))
-                    || made
-                        .iter()
-                        .any(|one| one.is_parent_with(root, path, is_whole))
+                let is_of_parent = path
+                    .steps
+                    .last()
+                    .is_some_and(|step| step.table != root.name);
+                let in_parent = |parent: &MadeOf<'_>| {
+                    let is_beside =
+                        |one: &MadeOf<'_>| one.is_beside(&rows(one, child), &path.steps, parent);
+                    is_of_parent
+                        && parent.has_own(&path.column, is_whole)
                         && made.iter().any(is_beside)
+                };
+                let in_rows = |one: &MadeOf<'_>| one.has(&rows(one, child), path, is_whole);
+                made.iter().any(|one| in_rows(one) || in_parent(one))
             };
             for child in std::iter::once(None).chain(ask.children.iter().map(Some)) {
                 let root = child.map_or(ask.root, |child| child.table);

@@ -1663,7 +1663,10 @@ fn rows_that_are_cut_or_merged_are_those_of_the_same_conditions() {
     };
     let lacks = |column: &str| format!("the SQL of its access pattern does not compare {column}");
     let limit = " ORDER BY p.id LIMIT 5";
-    assert_eq!(why("p.id", " AND z.name = :n", limit), lacks("zones.name"));
+    assert_eq!(
+        why("p.id, z.name", " AND z.name = :n", limit),
+        lacks("zones.name")
+    );
     assert_eq!(
         why("DISTINCT z.name, p.state", " AND p.state = :s", ""),
         lacks("parcels.state")
@@ -1978,6 +1981,37 @@ fn a_parent_under_another_key_is_not_beside_its_rows() {
     };
     assert_eq!(why("id"), "");
     assert_ne!(why("region_id"), "");
+}
+
+#[test]
+fn a_parent_is_beside_its_rows_under_the_key_of_its_own_parent() {
+    let tables = "zones 10: id, region_id distinct=3, name text
+    parcels 100: id, zone_id @zones distinct=10";
+    let why = |key: &str, asked: &str| {
+        let mapping = format!(
+            "items:
+  ZONE: {{ from: zones, key: {{ PK: \"R#{{{key}}}\", SK: \"Z#{{id}}#A\" }} }}
+  PARCEL: {{ from: parcels, join: {{ z: zone_id }}, key: {{ PK: \"R#{{z.region_id}}\", SK: \"Z#{{zone_id}}#P#{{id}}\" }} }}
+access_patterns:
+  one: {{ items: [ZONE, PARCEL], key: {{ PK: \"R#{{r}}\"{asked} }} }}
+"
+        );
+        let sql = "-- one (1/s)\nSELECT p.id, z.name FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE z.region_id = :r AND p.zone_id = :z;";
+        let found = priced(tables, &mapping, sql);
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let name = "its items do not hold zones.name by zone_id";
+    let begins = ", SK: { begins_with: \"Z#{z}\" }";
+    let ranges = ", SK: { gt: \"Z#{z}\" }";
+    for (key, asked, reason) in [
+        ("region_id", "", ""),
+        ("region_id", begins, ""),
+        ("id", "", name),
+        // A later item may be found without the first.
+        ("region_id", ranges, name),
+    ] {
+        assert_eq!(why(key, asked), reason, "{key} {asked}");
+    }
 }
 
 #[test]
