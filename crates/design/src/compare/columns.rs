@@ -1,11 +1,11 @@
-//! The columns of a read: those that it compares, and those to which it gives values; and the conditions by which it takes rows.
+//! The columns of a read, those that it compares and those to which it gives values, and the conditions by which it takes rows.
 
 use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::Comparator;
 
-use crate::ask::{Ask, Equal, Filter, RangeAsk, Test, When, of_equal, of_range};
+use crate::ask::{Ask, Asked, Equal, Filter, RangeAsk, Test, When, of_equal, of_range};
 use crate::facts::Facts;
 use crate::path::{Path, Step};
 
@@ -96,11 +96,11 @@ pub(super) fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &Wh
 #[derive(PartialEq)]
 pub(super) enum RowTest<'a> {
     Of(Filter),
-    /// An equality in lower case: of the column, and of the value.
-    Folded(Path, [bool; 2]),
-    /// A range in lower case.
-    FoldedRange(RangeAsk),
-    /// What no filter says.
+    /// An equality that no filter says, such as one in lower case.
+    Equal(Equal),
+    /// A range that no filter says.
+    Range(RangeAsk),
+    /// Another condition that no filter says.
     Said(&'a When),
 }
 
@@ -128,13 +128,16 @@ impl<'a> RowTest<'a> {
     }
 
     pub(super) fn of_equal(equal: &Equal) -> Vec<Self> {
-        of_equal(equal).map_or_else(
-            || {
-                let path = equal.path.clone().shortened();
-                vec![Self::Folded(path, [equal.folds, equal.folds_parameter])]
-            },
-            |filter| Self::of(&filter),
-        )
+        if let Some(filter) = of_equal(equal) {
+            return Self::of(&filter);
+        }
+        let mut equal = equal.clone();
+        if let Asked::Parameter(name) = &mut equal.value {
+            name.clear();
+        }
+        equal.path = equal.path.shortened();
+        equal.when = None;
+        vec![Self::Equal(equal)]
     }
 
     fn of_range(range: &RangeAsk) -> Vec<Self> {
@@ -146,7 +149,7 @@ impl<'a> RowTest<'a> {
         let names = bounds.map(|(name, _)| name).chain(&mut range.prefix);
         names.for_each(String::clear);
         range.path = range.path.shortened();
-        vec![Self::FoldedRange(range)]
+        vec![Self::Range(range)]
     }
 }
 

@@ -1,4 +1,5 @@
-//! Whether a read gives what the key of an access pattern asks for, and whether that one's SQL returns all of its rows.
+//! Whether a read gives what the key of an access pattern asks for, and whether that one's SQL, or its `limit` and its `filter`, leave out
+//! rows of it.
 
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::model::{
