@@ -992,6 +992,7 @@ access_patterns:
     assert_eq!(served, [false, true], "{compared:#}");
     let told = dynafold(&compare).exits(0);
     told.prints("\nout is not priced: it writes elsewhere, which the schema does not have\n");
+    told.prints("is taken to answer it: `verify --patterns` compares the answers");
 }
 
 #[tokio::test]

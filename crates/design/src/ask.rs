@@ -19,7 +19,7 @@ use dynafold_relational::catalog::{
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Constant, Lists, Name, Operand, OperandValue,
     Parametrized, RelationSource, RowLimit, Select, SelectOutput, SetOperation, SortKey, SqlQuery,
-    UnreadableSql, ValueList, Wrapping, identifier, parametrized,
+    UnreadableSql, ValueList, Wrapping, identifier, is_aggregate, parametrized,
 };
 
 use crate::observed::Observed;
@@ -29,7 +29,9 @@ pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use comparison::why_mixed;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, is_total, unkept_figures};
-pub(crate) use filter::{Filter, Test, by_filter, by_index, without_constants};
+pub(crate) use filter::{
+    Filter, Test, Value, by_filter, by_index, of_equal, of_range, without_constants,
+};
 pub(crate) use note::Note;
 use note::note_names;
 pub(crate) use rows::{limit_is_ambiguous, note_ties};
@@ -105,7 +107,7 @@ pub(crate) struct Clauses {
     pub(crate) sorted: BTreeSet<(TableName, String)>,
     /// Whether it skips rows.
     pub(crate) skips: bool,
-    /// Whether it has DISTINCT.
+    /// Whether it has DISTINCT, and may have rows that this merges.
     pub(crate) distinct: bool,
 }
 
@@ -415,6 +417,16 @@ pub(crate) const COUNTER: &str = "keep the aggregate in a counter item or an att
 pub(crate) const PAGE: u64 = 20;
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "send one Query for each part, and combine the answers in the application";
+/// The aggregates that gather rows into a list.
+const LISTS: [&str; 7] = [
+    "array_agg",
+    "string_agg",
+    "group_concat",
+    "json_agg",
+    "jsonb_agg",
+    "json_arrayagg",
+    "json_group_array",
+];
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const ONE_SELECT: &str =
     "write it as one SELECT: a join over the tables' keys, with its conditions joined by AND";
@@ -1189,15 +1201,6 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// Whether it gathers rows into lists, as a collection does.
     fn aggregates(&self) -> Result<bool, Unserved> {
-        const LISTS: [&str; 7] = [
-            "array_agg",
-            "string_agg",
-            "group_concat",
-            "json_agg",
-            "jsonb_agg",
-            "json_arrayagg",
-            "json_group_array",
-        ];
         let mut is_list = false;
         for output in &self.select.outputs {
             let SelectOutput::One { value, .. } = output else {
@@ -1218,9 +1221,6 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The figures that it computes over rows, and whether it groups them.
     fn figures(&self) -> Option<String> {
-        const FIGURES: [&str; 8] = [
-            "count", "sum", "avg", "min", "max", "stddev", "variance", "total",
-        ];
         let values = self
             .select
             .outputs
@@ -1229,7 +1229,8 @@ impl<'c, 'q> Reading<'c, 'q> {
                 SelectOutput::One { value, .. } => Some(functions(value)),
                 _ => None,
             });
-        let mut names = values.flatten().filter(|name| FIGURES.contains(&&**name));
+        let is_figure = |name: &String| is_aggregate(name) && !LISTS.contains(&&**name);
+        let mut names = values.flatten().filter(is_figure);
         let figure = names.next().map(|name| format!("computes {name}()"));
         let groups = self.select.having || self.select.groups;
         figure
@@ -1341,11 +1342,11 @@ impl<'c, 'q> Reading<'c, 'q> {
             shards: 1,
             fetches: false,
             notes,
-            clauses: self.clauses(),
+            clauses: self.clauses(root),
         })
     }
 
-    fn clauses(&self) -> Clauses {
+    fn clauses(&self, root: usize) -> Clauses {
         let place = |(at, column): At| Some((self.tables.get(at)?.name.clone(), column));
         let compared = self.conditions.iter().filter_map(|one| one.columns());
         let compared = compared.flatten().filter_map(|column| self.column(column));
@@ -1356,8 +1357,21 @@ impl<'c, 'q> Reading<'c, 'q> {
             compared: compared.filter_map(place).collect(),
             sorted: sorted.chain(extreme).filter_map(place).collect(),
             skips: self.query.offset != RowLimit::None,
-            distinct: self.select.distinct,
+            distinct: self.select.distinct && !self.selects_row(root),
         }
+    }
+
+    /// Whether each row of the result is another row of `root`, and says which.
+    fn selects_row(&self, root: usize) -> bool {
+        let selected = self.select.origins(self.catalog).unwrap_or_default();
+        let is_selected = |column: &String| {
+            let mut selected = selected.iter().flatten();
+            selected.any(|one| one.relation == root && one.column.name == *column)
+        };
+        let key = self.tables.get(root).map(|table| table.row_key());
+        self.select.distinct_on.is_none()
+            && key.is_some_and(|key| !key.is_empty() && key.iter().all(is_selected))
+            && self.ways(root, false).len() == self.tables.len()
     }
 
     /// The column that a term of ORDER BY sorts by: as it is, or in lower case where the key has it so.

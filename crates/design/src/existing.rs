@@ -155,6 +155,37 @@ impl<'m> Existing<'m> {
         keys.iter().filter_map(collection).collect()
     }
 
+    /// Whether the items of a type with the values that a read holds equal are in its order, as these attributes sort them; `descends`:
+    /// backwards.
+    pub(crate) fn is_in_order(
+        self,
+        item: &'m ItemType,
+        key: &[KeyAttribute],
+        ask: &Ask<'_>,
+        descends: bool,
+    ) -> bool {
+        let Some((scan, table)) = self.read_from(item) else {
+            return false;
+        };
+        let whole = Whole {
+            item,
+            table,
+            scan,
+            catalog: self.catalog,
+        };
+        let mut ordered = Vec::new();
+        for attribute in key {
+            let template = whole.always(attribute);
+            let given = template.and_then(|one| whole.given_text(ask, one, &mut Vec::new()));
+            let is_sorted = given
+                .is_some_and(|(_, rest)| whole.add_sorted_columns(attribute, rest, &mut ordered));
+            if !is_sorted {
+                break;
+            }
+        }
+        ask.order.iter().all(|(_, down)| *down == descends) && sorts(ask, &ordered)
+    }
+
     /// For each key, of the table or an index, those of the columns which the read holds equal that the key has: the read may ask
     /// for them alone, and leave the others to a filter.
     pub(crate) fn keepable(self, ask: &Ask<'_>) -> BTreeSet<Vec<Path>> {

@@ -695,6 +695,83 @@ pub enum FilterOperand {
     Constant(Attribute),
 }
 
+/// One of the conditions that a filter expression connects by AND.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterCondition<'f> {
+    /// The attribute.
+    pub attribute: &'f str,
+    /// `=`, `<>`, `<`, `<=`, `>`, `>=`, `BETWEEN`, `IN`, `begins_with`, `attribute_exists` or `attribute_not_exists`.
+    pub operator: &'f str,
+    /// What it is compared with.
+    pub values: Vec<&'f FilterOperand>,
+}
+
+impl FilterExpression {
+    /// The conditions that all hold of what it takes; `None` where one of them is anything else than an attribute beside values, such
+    /// as an OR.
+    pub fn conditions(&self) -> Option<Vec<FilterCondition<'_>>> {
+        let words: Vec<&str> = self.text.split_whitespace().collect();
+        let (mut rest, mut found) = (words.as_slice(), Vec::new());
+        loop {
+            let (name, operator, values, behind): (_, _, Vec<&str>, &[&str]) = match rest {
+                [
+                    operator @ ("attribute_exists" | "attribute_not_exists"),
+                    "(",
+                    name,
+                    ")",
+                    behind @ ..,
+                ] => (*name, *operator, Vec::new(), behind),
+                [
+                    operator @ "begins_with",
+                    "(",
+                    name,
+                    ",",
+                    value,
+                    ")",
+                    behind @ ..,
+                ] => (*name, *operator, vec![*value], behind),
+                [name, operator @ "BETWEEN", low, "AND", high, behind @ ..] => {
+                    (*name, *operator, vec![*low, *high], behind)
+                }
+                [name, operator @ "IN", "(", list @ ..] => {
+                    let end = list.iter().position(|word| *word == ")")?;
+                    let (values, behind) = list.split_at(end);
+                    let values = values.iter().copied().filter(|word| *word != ",");
+                    (*name, *operator, values.collect(), behind.get(1..)?)
+                }
+                [
+                    name,
+                    operator @ ("=" | "<>" | "<" | "<=" | ">" | ">="),
+                    value,
+                    behind @ ..,
+                ] => (*name, *operator, vec![*value], behind),
+                _ => return None,
+            };
+            let values = values.into_iter().map(|value| self.operand(value));
+            found.push(FilterCondition {
+                attribute: self.attribute(name)?,
+                operator,
+                values: values.collect::<Option<_>>()?,
+            });
+            rest = match behind {
+                [] => return Some(found),
+                ["AND", further @ ..] => further,
+                _ => return None,
+            };
+        }
+    }
+
+    fn attribute(&self, word: &str) -> Option<&str> {
+        let at: usize = word.strip_prefix("#f")?.parse().ok()?;
+        self.names.get(at).map(|name| &**name)
+    }
+
+    fn operand(&self, word: &str) -> Option<&FilterOperand> {
+        let at: usize = word.strip_prefix(":f")?.parse().ok()?;
+        self.values.get(at)
+    }
+}
+
 // Compiled templates as they are written in a mapping; with `{:#}`, without their filters.
 
 impl Display for Template {
@@ -725,5 +802,52 @@ impl Display for Placeholder {
             write!(f, " | {}", filter.written())?;
         }
         f.write_char('}')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FilterExpression, FilterOperand};
+
+    #[test]
+    fn a_filter_is_taken_apart_where_all_of_it_must_hold() {
+        let filter = |text: &str| FilterExpression {
+            text: text.to_owned(),
+            names: vec!["state".into(), "price".into()],
+            values: (0..3).map(FilterOperand::Parameter).collect(),
+            ranges: Vec::new(),
+        };
+        for (text, shown) in [
+            (
+                "#f0 = :f0 AND #f1 BETWEEN :f1 AND :f2",
+                "state = 1, price BETWEEN 2",
+            ),
+            (
+                "attribute_exists ( #f0 ) AND #f0 <> :f0",
+                "state attribute_exists 0, state <> 1",
+            ),
+            ("begins_with ( #f0 , :f0 )", "state begins_with 1"),
+            (
+                "#f0 IN ( :f0 , :f1 ) AND #f1 > :f2",
+                "state IN 2, price > 1",
+            ),
+        ] {
+            let filter = filter(text);
+            let conditions = filter.conditions().unwrap().into_iter();
+            let conditions = conditions.map(|one| {
+                let values = one.values.len();
+                format!("{} {} {values}", one.attribute, one.operator)
+            });
+            assert_eq!(conditions.collect::<Vec<_>>().join(", "), shown);
+        }
+        for text in [
+            "#f0 = :f0 OR #f1 = :f1",
+            "( #f0 = :f0 OR #f1 = :f1 ) AND #f0 = :f0",
+            "NOT #f0 = :f0",
+            "size ( #f0 ) > :f0",
+            "#f0.#f1 = :f0",
+        ] {
+            assert_eq!(filter(text).conditions(), None, "{text}");
+        }
     }
 }

@@ -43,7 +43,9 @@ pub use order::{InResult, SortKey};
 pub use origin::{ColumnOrigin, SelectedColumn, table};
 pub use owners::qualified;
 pub use parameters::{Example, Lists, Parametrized, ValueList, parametrized};
-pub use query::{Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery};
+pub use query::{
+    Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery, is_aggregate,
+};
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::{Sql, literal};
 pub use writes::{WriteKind, WriteStatement, constant, unread_write, write_statement};

@@ -110,6 +110,8 @@ pub enum OperandValue {
 /// What an expression uses, if it is more than a column, a parameter or a literal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expression {
+    /// It as the parser prints it, in lower case if nothing in it is in quotes.
+    pub text: String,
     /// All columns in it, also those in its subqueries.
     pub columns: Vec<ColumnRef>,
     /// All parameters in it.
@@ -330,12 +332,19 @@ fn complex_value(expression: &Expr, sql: &Sql) -> OperandValue {
 }
 
 impl Expression {
-    pub(super) fn of(part: &impl Visit, sql: &Sql) -> Self {
+    pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
+        let mut text = expression.to_string();
+        if !text.contains(['\'', '"', '`']) {
+            text = text.to_lowercase();
+        }
         let mut visitor = ExpressionVisitor {
             sql,
-            found: Self::default(),
+            found: Self {
+                text,
+                ..Self::default()
+            },
         };
-        let _ = part.visit(&mut visitor);
+        let _ = expression.visit(&mut visitor);
         visitor.found
     }
 }

@@ -37,6 +37,15 @@ pub(super) const STEADY: &str = include_str!("steady_functions.txt");
 /// `gen_random_uuid()` and `nextval('s')` give each row its own.
 pub(super) const ONE_TO_A_STATEMENT: &str = include_str!("statement_functions.txt");
 
+/// Functions that make one value of several rows, in any of the databases.
+const AGGREGATES: &str = include_str!("aggregate_functions.txt");
+
+/// Whether a function, in lower case, makes one value of several rows.
+pub fn is_aggregate(function: &str) -> bool {
+    let own = function.rsplit('.').next();
+    own.is_some_and(|own| is_listed(AGGREGATES, own))
+}
+
 /// Whether a function gives all rows of a statement one value where its arguments do.
 pub(crate) fn gives_one_value(function: &str) -> bool {
     is_listed(STEADY, function) || is_listed(ONE_TO_A_STATEMENT, function)

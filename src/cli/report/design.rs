@@ -125,7 +125,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
     let not_priced = not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why));
     let not_priced: String = not_priced.collect();
     format!(
-        "{}{}{not_priced}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})",
+        "{}{}{not_priced}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})\nan access pattern with the SQL of the statement is taken to answer it: `verify --patterns` compares the answers",
         figures(&header, rows),
         text_if(!not_priced.is_empty(), "\n"),
         prices.dated_source()

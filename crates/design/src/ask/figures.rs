@@ -402,15 +402,8 @@ impl Reading<'_, '_> {
             column: column.cloned(),
         };
         match (&value.value, value.around.as_slice()) {
-            (OperandValue::Expression(inner), []) => {
-                let is_count = inner.functions == ["count"]
-                    && inner.columns.is_empty()
-                    && inner.parameters.is_empty()
-                    && !inner.has_query
-                    && !inner.has_window;
-                if is_count {
-                    return Some(vec![figure("count", None)]);
-                }
+            (OperandValue::Expression(inner), []) if inner.text == "count(*)" => {
+                return Some(vec![figure("count", None)]);
             }
             (OperandValue::Column(column), [Wrapping::Function(name)]) => {
                 let (_, column) = self.column(column)?;
@@ -571,5 +564,26 @@ impl Reading<'_, '_> {
             answer: [format!("{answer}{end}"), answer],
             notes,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figure_query;
+    use crate::traps::tests::schema;
+
+    #[test]
+    fn what_is_computed_of_a_count_is_no_count() {
+        let (catalog, limits) = schema("bids 100: id, lot distinct=10");
+        for (figure, is_kept) in [
+            ("count(*)", true),
+            ("COUNT(*)", true),
+            ("count(*) > 0", false),
+            ("count(*) * 2", false),
+        ] {
+            let sql = format!("SELECT lot, {figure} AS n FROM bids GROUP BY lot");
+            let found = figure_query(&sql, &catalog, &limits.observed);
+            assert_eq!(found.is_some(), is_kept, "{figure}");
+        }
     }
 }

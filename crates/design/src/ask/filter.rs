@@ -116,6 +116,26 @@ impl Test {
         names.collect()
     }
 
+    /// The same test, whatever its parameters are called.
+    pub(crate) fn unnamed(&self) -> Self {
+        let value = |value: &Value| match value {
+            Value::Parameter(_) => Value::Parameter(String::new()),
+            value => value.clone(),
+        };
+        let tests = |tests: &[Self]| tests.iter().map(Self::unnamed).collect();
+        match self {
+            Self::Exists | Self::Missing => self.clone(),
+            Self::Compare(comparator, one) => Self::Compare(*comparator, value(one)),
+            Self::BeginsWith(one) => Self::BeginsWith(value(one)),
+            Self::In { list, negated } => Self::In {
+                list: list.iter().map(value).collect(),
+                negated: *negated,
+            },
+            Self::All(all) => Self::All(tests(all)),
+            Self::Any(any) => Self::Any(tests(any)),
+        }
+    }
+
     fn values(&self) -> Vec<&Value> {
         match self {
             Self::Exists | Self::Missing => Vec::new(),
@@ -320,7 +340,7 @@ fn add_equal<'e>(ask: &mut Ask<'_>, equal: impl Iterator<Item = &'e Equal>) -> O
 }
 
 /// An equality as a filter.
-pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
+pub(crate) fn of_equal(equal: &Equal) -> Option<Filter> {
     let value = match &equal.value {
         Asked::Parameter(name) => Value::Parameter(name.clone()),
         Asked::Constant(text) => Value::text(text)?,
@@ -332,7 +352,7 @@ pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
 }
 
 /// A range as a filter.
-pub(super) fn of_range(range: &RangeAsk) -> Option<Filter> {
+pub(crate) fn of_range(range: &RangeAsk) -> Option<Filter> {
     if range.folds || range.folds_parameter {
         return None;
     }
@@ -476,6 +496,12 @@ fn value_of(constant: &Constant, column: &Column, catalog: &Catalog) -> Option<V
         {
             Some(Value::Number(Number::parse(number).ok()?))
         }
+        // Other values are no booleans, and refused. In PostgreSQL a boolean compares with no number.
+        Constant::Number(number) if column.data_type == DataType::Boolean => match &**number {
+            "0" => Some(Value::Boolean(false)),
+            "1" => Some(Value::Boolean(true)),
+            _ => None,
+        },
         Constant::Boolean(value) if column.data_type.family() == TypeFamily::Boolean => {
             Some(Value::Boolean(*value))
         }

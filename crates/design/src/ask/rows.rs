@@ -92,7 +92,7 @@ impl<'c> Reading<'c, '_> {
             paths.iter().all(is_read)
         });
         for ask in &mut found {
-            ask.clauses = self.clauses();
+            ask.clauses = self.clauses(root);
             let said = alone.left_of_parents.iter().map(|one| &*one.text);
             let as_database = self.as_database(ask.root, &paths);
             ask.note(format!(

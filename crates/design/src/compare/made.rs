@@ -37,8 +37,10 @@ pub(super) struct MadeOf<'s> {
     partial: BTreeSet<At<'s>>,
     /// Those whose whole values it has.
     whole: BTreeSet<At<'s>>,
-    /// Those that the key which is asked for holds to one value; `None` of a Scan.
-    keyed: Option<BTreeSet<At<'s>>>,
+    /// The columns whose values decide whether the key which is asked for finds it; `None` of a Scan.
+    asked: Option<BTreeSet<At<'s>>>,
+    /// Whether that key asks for a range, in which the items beside one may not be.
+    is_ranged: bool,
     /// The conditions that decide which rows and attributes are there.
     conditions: Vec<&'s str>,
 }
@@ -50,6 +52,8 @@ pub(super) struct KeyAsked<'k> {
     present: Vec<&'k str>,
     /// Those of which it asks for one value, or that begin with one, with whether they only begin so.
     pub(super) fixed: Vec<(&'k str, &'k Template, bool)>,
+    /// Whether it asks for a range.
+    is_ranged: bool,
 }
 
 impl<'k> KeyAsked<'k> {
@@ -63,9 +67,11 @@ impl<'k> KeyAsked<'k> {
             _ => None,
         });
         let present = index.into_iter().flat_map(Index::key);
+        let fixed: Vec<_> = partition.chain(sort).collect();
         Self {
             present: present.map(|key| &*key.name).collect(),
-            fixed: partition.chain(sort).collect(),
+            is_ranged: fixed.len() < pattern.partition.len() + pattern.sort.len(),
+            fixed,
         }
     }
 }
@@ -73,13 +79,13 @@ impl<'k> KeyAsked<'k> {
 /// Stands for a parameter's value in the text of a key: no mapping has it.
 const PARAMETER: char = '\0';
 
-/// The values of a key that is made so which an access pattern holds to one value, a parameter's or a text; `is_begun`: the key only
-/// begins so.
+/// The values of a key that is made so which an access pattern holds to one value, a parameter's or a text, each with whether it only
+/// begins so; `is_begun`: the key does.
 pub(super) fn asked_of<'t>(
     made: &'t Template,
     asked: &Template,
     is_begun: bool,
-) -> Vec<(&'t Placeholder, Asked)> {
+) -> Vec<(&'t Placeholder, Asked, bool)> {
     let mut text = String::new();
     for part in asked.flat() {
         match part {
@@ -96,6 +102,8 @@ pub(super) fn asked_of<'t>(
             TemplatePart::Value(value) => {
                 let after = rest.strip_prefix(PARAMETER);
                 if is_begun && after.unwrap_or(rest).is_empty() {
+                    let asked = after.map(|_| Asked::Parameter(String::new()));
+                    found.extend(asked.map(|asked| (value, asked, true)));
                     break;
                 }
                 let asked = if let Some(after) = after {
@@ -110,7 +118,7 @@ pub(super) fn asked_of<'t>(
                     rest = after;
                     Asked::Constant(own.to_owned())
                 };
-                found.push((value, asked));
+                found.push((value, asked, false));
             }
             TemplatePart::Optional(_) => {}
         }
@@ -186,7 +194,8 @@ impl<'s> MadeOf<'s> {
             used: BTreeSet::new(),
             partial: BTreeSet::new(),
             whole: BTreeSet::new(),
-            keyed: None,
+            asked: None,
+            is_ranged: key.is_ranged,
             conditions: Vec::new(),
         };
         let base = made.add(scan);
@@ -207,8 +216,8 @@ impl<'s> MadeOf<'s> {
                 let made = item.template(name).into_iter();
                 made.flat_map(move |made| asked_of(made, asked, *is_begun))
             });
-            let keyed = values.filter_map(|(value, _)| column_at(&value.place, scan, base));
-            made.keyed = Some(keyed.collect());
+            let asked = values.filter_map(|(value, ..)| column_at(&value.place, scan, base));
+            made.asked = Some(asked.collect());
         }
         made.settled()
     }
@@ -234,7 +243,6 @@ impl<'s> MadeOf<'s> {
         let same: Vec<[At<'s>; 2]> = self.same.iter().filter(is_used).copied().collect();
         self.partial = led_to(self.partial, &same);
         self.whole = led_to(self.whole, &same);
-        self.keyed = self.keyed.map(|keyed| led_to(keyed, &same));
         self
     }
 
@@ -404,19 +412,20 @@ impl<'s> MadeOf<'s> {
         places
     }
 
-    /// The places of all children of a parent's row: in its item, or beside it, where `is_keyed` says that it stands under its key.
+    /// The places of all children of a parent's row: in its item, or beside one of `others`.
     pub(super) fn children(
         &self,
         parent: &TableName,
         child: &ChildAsk<'_>,
-        is_keyed: bool,
+        others: &[MadeOf<'_>],
     ) -> Vec<usize> {
         let parents = self.places(parent);
         let mut places = self.places(&child.table.name);
         places.retain(|at| {
             let ends = self.ends(&[*at], &child.way);
             let is_inside = !self.cut.contains(at) && ends.iter().any(|end| parents.contains(end));
-            is_inside || is_keyed && *at == 0 && self.is_beside(&[0], &child.way)
+            let mut others = others.iter();
+            is_inside || *at == 0 && others.any(|other| self.is_beside(&[0], &child.way, other))
         });
         places
     }
@@ -434,38 +443,37 @@ impl<'s> MadeOf<'s> {
         })
     }
 
-    /// Whether its rows are those of the parent at the end of a path, and have its column: beside the rows that lead to it.
-    pub(super) fn is_parent_with(&self, root: &Table, path: &Path, is_whole: bool) -> bool {
+    /// Whether its own rows have a column as it is, or a part of it where not `is_whole`.
+    pub(super) fn has_own(&self, column: &str, is_whole: bool) -> bool {
         let held = if is_whole { &self.whole } else { &self.partial };
-        path.steps.last().is_some_and(|step| {
-            step.table != root.name
-                && self.is_keyed_parent(step)
-                && held.contains(&(0, path.column.as_str()))
-        })
+        held.contains(&(0, column))
     }
 
-    /// Whether its rows are the parents at the end of a step, and stand under the key that it leads to.
-    pub(super) fn is_keyed_parent(&self, step: &Step) -> bool {
-        let is_keyed = |keyed: &BTreeSet<At<'s>>| {
-            let mut columns = step.referenced.iter();
-            columns.all(|column| keyed.contains(&(0, column.as_str())))
+    /// Whether the key that finds its rows at these places also finds the parents at the end of a way from them, as the rows of `parent`:
+    /// what it asks of these are values of the rows too.
+    pub(super) fn is_beside(&self, rows: &[usize], way: &[Step], parent: &MadeOf<'_>) -> bool {
+        let Some((step, before)) = way.split_last() else {
+            return false;
         };
-        self.relations.first() == Some(&Some(&step.table))
-            && self.keyed.as_ref().is_none_or(is_keyed)
-    }
-
-    /// Whether its items stand under the key of the parent at the end of a way from rows at these places.
-    pub(super) fn is_beside(&self, rows: &[usize], way: &[Step]) -> bool {
-        let Some(keyed) = &self.keyed else {
-            return !rows.is_empty();
+        if rows.is_empty() || parent.relations.first() != Some(&Some(&step.table)) {
+            return false;
+        }
+        let Some((own, theirs)) = self.asked.as_ref().zip(parent.asked.as_ref()) else {
+            return true;
         };
-        way.split_last().is_some_and(|(step, before)| {
-            let mut ends = self.ends(rows, before).into_iter();
-            ends.any(|at| {
-                let mut columns = step.columns.iter();
-                columns.all(|column| keyed.contains(&(at, column.as_str())))
+        let (parents, children) = (self.ends(rows, way), self.ends(rows, before));
+        let own = led_to(own.clone(), &self.same);
+        let is_asked = |places: &[usize], column: &str| {
+            let mut places = places.iter();
+            places.any(|at| own.contains(&(*at, column)))
+        };
+        !self.is_ranged
+            && theirs.iter().all(|(at, column)| {
+                let mut pairs = step.referenced.iter().zip(&step.columns);
+                let is_reference =
+                    pairs.any(|(there, ours)| there == column && is_asked(&children, ours));
+                *at == 0 && (is_reference || is_asked(&parents, column))
             })
-        })
     }
 
     fn places(&self, table: &TableName) -> Vec<usize> {

@@ -12,13 +12,14 @@ use dynafold_sql::{
     Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql, parametrized, table,
 };
 
-use super::columns::{conditions, constants, gives, is_one_value, named, place};
+use super::columns::{
+    conditions, constants, gives, is_one_value, meets, meets_filter, named, place, takes_same_rows,
+};
 use super::lacked::returns_fewer;
 use super::made::{KeyAsked, MadeOf};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{
-    Ask, Asked, ChildAsk, Filter, Test, When, as_said, ask, figure_query, is_one_row,
-    unknown_column,
+    Ask, Asked, ChildAsk, Equal, Test, When, as_said, ask, figure_query, is_one_row, unknown_column,
 };
 use crate::counted::without_prefix;
 use crate::facts::Facts;
@@ -91,18 +92,6 @@ fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
     places.chain(ask.clauses.compared.iter().cloned()).collect()
 }
 
-/// Whether all rows of a read meet a filter.
-fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
-    let is_it = |path: &Path| is_one_value(path, &own.path);
-    let equal = ask.equal.iter().map(|equal| &equal.path);
-    let range = ask.range.iter().map(|range| &range.path);
-    let filters = ask.filters.iter().chain(constants(ask));
-    let mut filters = filters.filter(|one| is_it(&one.path));
-    // NULL meets no comparison.
-    own.test == Test::Exists && equal.chain(range).any(is_it)
-        || filters.any(|one| one.test.implies(&own.test))
-}
-
 /// The paths without whose values a read takes no row.
 fn never_null<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     let equal = ask.equal.iter().map(|equal| &equal.path);
@@ -112,19 +101,8 @@ fn never_null<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     equal.chain(range).chain(filters.map(|filter| &filter.path))
 }
 
-/// Whether all rows of a read of `root` meet a condition; `reads`: the read, as it is understood.
-fn meets(facts: Facts<'_>, reads: &[&Ask<'_>], root: &Table, own: &When) -> bool {
-    let is_passed = |filter: &Filter| {
-        let is_never_null = || !filter.path.may_be_null(root, facts.catalog);
-        filter.test == Test::Exists && is_never_null()
-            || reads.iter().any(|ask| passes(ask, filter))
-    };
-    let mut known = reads.iter().flat_map(|ask| ask.conditions());
-    known.any(|one| one == own) || own.filter.as_ref().is_some_and(is_passed)
-}
-
-/// What tells the SQL of an access pattern from a read of the same table: a condition that it does not have, of a column that it does
-/// not select either, or after a LIMIT or of merged rows; or one that the read does not have. `said`: the read, its literals meant.
+/// What tells the SQL of an access pattern from a read: a condition that the read does not have; one that the SQL does not have, of a
+/// column that it does not select either; or any other one, where the SQL cuts or merges rows. `said`: the read, its literals meant.
 fn other_conditions(
     facts: Facts<'_>,
     own: &[Ask<'_>],
@@ -132,24 +110,55 @@ fn other_conditions(
     said: &[Ask<'_>],
 ) -> Option<String> {
     let root = &asked.first()?.root.name;
-    if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
-        return missing_elsewhere(facts, own, asked, said);
+    let is_cut =
+        |ask: &Ask<'_>| (ask.limit.is_some() || ask.clauses.skips) && !facts.asks_for_key(ask);
+    let decides = own.iter().any(|ask| ask.merges() || is_cut(ask));
+    let lacked = if own.iter().chain(asked).any(|ask| ask.root.name != *root) {
+        missing_elsewhere(facts, own, asked, said)
+    } else {
+        let known: BTreeSet<_> = own.iter().flat_map(|ask| columns(ask, true)).collect();
+        let given: BTreeSet<_> = asked.iter().flat_map(|ask| columns(ask, false)).collect();
+        let mut compared = given.iter().filter(|(table, _)| !decides && table == root);
+        if let Some((table, column)) = compared.find(|column| !known.contains(*column)) {
+            let name = &table.name;
+            return Some(sql_lacks(&format!("compare {name}.{column}")));
+        }
+        let missing = own
+            .iter()
+            .map(|ask| missing(facts, &reads(asked, said, root), ask));
+        let missing: Option<Vec<String>> = missing.collect();
+        missing.and_then(|missing| missing.into_iter().next())
+    };
+    lacked.or_else(|| other_rows(own, asked, said).filter(|_| decides))
+}
+
+/// That a read asks for other rows than the SQL of an access pattern, by a column that this does not compare, or otherwise.
+fn other_rows(own: &[Ask<'_>], asked: &[Ask<'_>], said: &[Ask<'_>]) -> Option<String> {
+    // The merged rows of several requests are not those of one.
+    let is_same = |read: &Ask<'_>| {
+        let mut own = own.iter();
+        own.any(|own| {
+            takes_same_rows(own, read) && (!own.merges() || own.requests == read.requests)
+        })
+    };
+    if asked.iter().chain(said).any(is_same) {
+        return None;
     }
-    let is_cut = |ask: &Ask<'_>| ask.limit.is_some() && !facts.asks_for_key(ask);
-    let merges = own.iter().any(Ask::merges);
-    let selects = !merges && !own.iter().any(is_cut);
-    let known: BTreeSet<_> = own.iter().flat_map(|ask| columns(ask, selects)).collect();
-    let given: BTreeSet<_> = asked.iter().flat_map(|ask| columns(ask, false)).collect();
-    let mut compared = given.iter().filter(|(table, _)| merges || table == root);
-    if let Some((table, column)) = compared.find(|column| !known.contains(*column)) {
-        let name = &table.name;
-        return Some(sql_lacks(&format!("compare {name}.{column}")));
-    }
-    let missing = own
-        .iter()
-        .map(|ask| missing(facts, &reads(asked, said, root), ask));
-    let missing: Option<Vec<String>> = missing.collect();
-    missing?.into_iter().next()
+    let places = |ask: &Ask<'_>| {
+        let paths = conditions(ask).map(|path| path.clone().shortened());
+        let places = paths.map(|path| {
+            let (table, column) = place(ask.root, &path);
+            (table.clone(), column.to_owned())
+        });
+        places.collect::<Vec<_>>()
+    };
+    let known: Vec<_> = own.iter().flat_map(places).collect();
+    let mut compared = asked.iter().flat_map(places);
+    let other = compared.find(|column| !known.contains(column));
+    Some(other.map_or_else(
+        || OTHER_ROWS.to_owned(),
+        |(table, column)| sql_lacks(&format!("compare {}.{column}", table.name)),
+    ))
 }
 
 /// The ways to read a table that a read has, also with its literals meant.
@@ -162,17 +171,18 @@ fn reads<'a, 'c>(asked: &'a [Ask<'c>], said: &'a [Ask<'c>], root: &TableName) ->
 fn missing(facts: Facts<'_>, reads: &[&Ask<'_>], ask: &Ask<'_>) -> Option<String> {
     let equal = ask.equal.iter();
     let equal = equal.filter(|equal| matches!(equal.value, Asked::Parameter(_)));
-    let equal = equal.filter(|equal| !reads.iter().any(|one| gives(one, equal)));
+    let is_given = |equal: &Equal| reads.iter().any(|one| gives(one, &equal.path, equal.folds));
+    let equal = equal.filter(|equal| !is_given(equal));
     let is_compared = |path: &&Path| {
         let mut paths = reads.iter().flat_map(|one| conditions(one));
         paths.any(|known| is_one_value(known, path))
     };
+    let range = ask.range.iter().map(|range| &range.path);
+    let range = range.filter(|path| !is_compared(path));
     let filters = ask.filters.iter();
-    let filters = filters.filter(|filter| !filter.test.parameters().is_empty());
-    let others = ask.range.iter().map(|range| &range.path);
-    let others = others.chain(filters.map(|filter| &filter.path));
-    let others = others.filter(|path| !is_compared(path));
-    let mut paths = equal.map(|equal| &equal.path).chain(others);
+    let filters = filters.filter(|filter| !meets_filter(facts, reads, ask.root, filter));
+    let paths = equal.map(|equal| &equal.path).chain(range);
+    let mut paths = paths.chain(filters.map(|filter| &filter.path));
     let column = |path: &Path| {
         let (table, column) = place(ask.root, path);
         format!("{}.{column}", table.name)
@@ -410,22 +420,24 @@ impl<'d> Priced<'d> {
                 !folded.any(|(known, folds)| folds && known == path)
             };
             let rows = |one: &MadeOf<'_>, child: Option<&ChildAsk<'_>>| match child {
-                Some(child) => {
-                    let is_parent = |step| made.iter().any(|one| one.is_keyed_parent(step));
-                    let is_keyed = child.way.last().is_some_and(is_parent);
-                    one.children(&ask.root.name, child, is_keyed)
-                }
+                Some(child) => one.children(&ask.root.name, child, &made),
                 None => one.rows(&ask.root.name),
             };
             let is_held = |child: Option<&ChildAsk<'_>>, path: &Path, is_whole: bool| {
                 let root = child.map_or(ask.root, |child| child.table);
-                let is_beside = |one: &MadeOf<'_>| one.is_beside(&rows(one, child), &path.steps);
-                made.iter()
-                    .any(|one| one.has(&rows(one, child), path, is_whole))
-                    || made
-                        .iter()
-                        .any(|one| one.is_parent_with(root, path, is_whole))
+                let is_of_parent = path
+                    .steps
+                    .last()
+                    .is_some_and(|step| step.table != root.name);
+                let in_parent = |parent: &MadeOf<'_>| {
+                    let is_beside =
+                        |one: &MadeOf<'_>| one.is_beside(&rows(one, child), &path.steps, parent);
+                    is_of_parent
+                        && parent.has_own(&path.column, is_whole)
                         && made.iter().any(is_beside)
+                };
+                let in_rows = |one: &MadeOf<'_>| one.has(&rows(one, child), path, is_whole);
+                made.iter().any(|one| in_rows(one) || in_parent(one))
             };
             for child in std::iter::once(None).chain(ask.children.iter().map(Some)) {
                 let root = child.map_or(ask.root, |child| child.table);
@@ -597,7 +609,8 @@ impl<'d> Priced<'d> {
             None => self
                 .table_lacked(pattern, &asked)
                 .or_else(|| self.key_not_given(pattern, &asked, &said))
-                .or_else(|| self.cut_off(pattern, &query, &asked, &said)),
+                .or_else(|| self.cut_off(pattern, &query, &asked, &said))
+                .or_else(|| self.filtered_out(pattern, &asked, &said)),
             Some(own) => match as_said(own, catalog, observed) {
                 Ok(asks) => lacked_by_sql(self.facts, &asks, &asked, &said).or_else(|| {
                     let own = self::query(own, catalog.dbms).ok()?;
@@ -631,6 +644,9 @@ impl<'d> Priced<'d> {
 
 /// Why an access pattern serves no read of rows of which some may be no items of it.
 const LEFT_OUT: &str = "the `where`, `explode` or `expired` of its items, or the condition of its index, may leave out rows that it asks for";
+
+const OTHER_ROWS: &str =
+    "the SQL of its access pattern has other conditions, by which it cuts or merges rows";
 
 const FEWER: &str = "the SQL of its access pattern returns fewer rows";
 

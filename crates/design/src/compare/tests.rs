@@ -1457,13 +1457,14 @@ fn sql_that_cuts_or_computes_serves_no_read_of_more_rows() {
     }
 }
 
+const BIDS: &str = "bids 100: id, lot distinct=10, price, state text distinct=4";
+const BID: &str = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id}\" } }";
+
 /// Compares why an access pattern with the first SQL does not serve the second; nothing if it does.
 fn assert_of_bids(cases: &[(String, String, &str)]) {
-    let tables = "bids 100: id, lot distinct=10, price, state text distinct=4";
-    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id}\" } }";
     for (own, read, reason) in cases {
         let pattern = format!("items: [BID], sql: \"SELECT {own}\"");
-        let found = why_not(tables, item, &pattern, read);
+        let found = why_not(BIDS, BID, &pattern, read);
         assert_eq!(found, *reason, "{own}: {read}");
     }
 }
@@ -1551,8 +1552,125 @@ fn merged_rows_serve_only_a_read_that_merges_the_same() {
         (most.clone(), most.replace(":i", ":lot"), ""),
         (grouped.clone(), grouped.replace(":i", ":lot"), ""),
         (states.clone(), states.replace(":i", ":lot"), ""),
-        (bids("count(*) AS n", ""), all, ""),
+        (bids("count(*) AS n", ""), all.clone(), ""),
+        // What is computed of a figure is not the figure.
+        (bids("count(*) > 0", ""), all.clone(), FEWER),
+        (all.clone(), bids("count(*) > 0", ""), FEWER),
+        (all, bids("COUNT(*)", ""), ""),
+        (
+            bids("sum(price * 2)", ""),
+            "sum(price * 2) FROM bids WHERE lot = :lot".to_owned(),
+            "",
+        ),
+        (bids("stddev_pop(price)", ""), bids("id, price", ""), FEWER),
+        (
+            bids("id, price", "ORDER BY id LIMIT 5"),
+            bids("bool_or(price > 5)", "LIMIT 5"),
+            FEWER,
+        ),
     ]);
+}
+
+#[test]
+fn merged_rows_are_the_same_whatever_the_tables_are_called() {
+    let called = |selected: &str, clauses: &str| {
+        format!("{selected} FROM bids b WHERE b.lot = :i {clauses}")
+    };
+    assert_of_bids(&[
+        (
+            bids("state, count(*)", "GROUP BY state"),
+            called("b.state, count(*)", "GROUP BY b.state"),
+            "",
+        ),
+        (
+            bids("state, count(*)", "GROUP BY state ORDER BY state LIMIT 3"),
+            called(
+                "b.state, count(*)",
+                "GROUP BY b.state ORDER BY b.state LIMIT 3",
+            ),
+            "",
+        ),
+        (
+            bids("DISTINCT state", ""),
+            called("DISTINCT b.state", ""),
+            "",
+        ),
+        (
+            bids("DISTINCT state", ""),
+            called("DISTINCT b.price", ""),
+            FEWER,
+        ),
+    ]);
+}
+
+#[test]
+fn distinct_merges_no_rows_with_their_key() {
+    let sorted = "ORDER BY price DESC LIMIT 5";
+    assert_of_bids(&[
+        (
+            bids("id, price", sorted),
+            bids("DISTINCT id, price", sorted),
+            "",
+        ),
+        (
+            bids("DISTINCT id, price", ""),
+            bids("price", "AND price > 5"),
+            "",
+        ),
+        (
+            bids("id, price", sorted),
+            bids("DISTINCT price", sorted),
+            FEWER,
+        ),
+    ]);
+}
+
+#[test]
+fn rows_that_are_cut_or_merged_are_those_of_the_same_conditions() {
+    let other =
+        "the SQL of its access pattern has other conditions, by which it cuts or merges rows";
+    let why = |filter: &str, own: &str, read: &str| {
+        let pattern = format!("items: [BID], filter: \"{filter}\", sql: \"SELECT {own}\"");
+        why_not(BIDS, BID, &pattern, read)
+    };
+    let five = |clause: &str| bids("id, price", &format!("AND {clause} ORDER BY id LIMIT 5"));
+    let count = |clause: &str| bids("count(*)", &format!("AND {clause}"));
+    for (own, read, reason) in [
+        ("price > :p", "price < :p", other),
+        ("price > :p", "price >= :p", other),
+        ("price > :p", "price > :low", ""),
+        ("state <> :s", "state = :s", other),
+        ("state = :s", "state = :t", ""),
+    ] {
+        for sql in [five(own), count(own)] {
+            let asked = sql.replace(own, read);
+            assert_eq!(why(own, &sql, &asked), reason, "{sql}: {asked}");
+        }
+    }
+    // The figures of two lots are not those of one.
+    let lots = "count(*) FROM bids WHERE lot IN (:a, :b)".to_owned();
+    assert_of_bids(&[(bids("count(*)", ""), lots, other)]);
+    let items = "  ZONE: { from: zones, key: { PK: \"I#{id}\", SK: A } }
+  PARCEL: { from: parcels, key: { PK: \"I#{zone_id}\", SK: \"P#{id}\" } }";
+    let why = |selected: &str, condition: &str, clauses: &str| {
+        let sql = |condition: &str| {
+            format!(
+                "{selected} FROM zones z JOIN parcels p ON p.zone_id = z.id WHERE z.id = :i{condition}{clauses}"
+            )
+        };
+        let own = format!("items: [ZONE, PARCEL], sql: \"SELECT {}\"", sql(""));
+        why_not(COPIED, items, &own, &sql(condition))
+    };
+    let lacks = |column: &str| format!("the SQL of its access pattern does not compare {column}");
+    let limit = " ORDER BY p.id LIMIT 5";
+    assert_eq!(
+        why("p.id, z.name", " AND z.name = :n", limit),
+        lacks("zones.name")
+    );
+    assert_eq!(
+        why("DISTINCT z.name, p.state", " AND p.state = :s", ""),
+        lacks("parcels.state")
+    );
 }
 
 #[test]
@@ -1704,7 +1822,7 @@ fn a_read_gives_the_values_that_a_key_asks_for() {
 
 #[test]
 fn a_read_gives_the_constants_that_a_key_asks_for() {
-    let tables = "bids 100: id, lot distinct=10, state text";
+    let tables = "bids 100: id, lot distinct=10, state text, is_late bool";
     let why = |made: &str, asked: &str, read: &str| {
         let mapping = format!(
             "items:
@@ -1733,6 +1851,18 @@ access_patterns:
             assert_eq!(why(made, asked, read), state, "{asked} {read}");
         }
         assert_eq!(why(made, asked, open), "", "{asked}");
+    }
+    // The key has it as its filters make it.
+    for (made, asked) in [
+        ("S#{state | upper}", "\"S#OPEN\""),
+        ("L#{lot | pad(9)}", "\"L#000000005\""),
+        ("A#{is_late}", "\"A#true\""),
+    ] {
+        let and = |condition: &str| format!(" WHERE id > :b AND {condition}");
+        let all = and("state = 'open' AND lot = 5 AND is_late = 1");
+        let none = and("state = 'shut' AND lot = 6 AND is_late = 0");
+        assert_eq!(why(made, asked, &all), "", "{asked}");
+        assert_ne!(why(made, asked, &none), "", "{asked}");
     }
 }
 
@@ -1766,9 +1896,62 @@ fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
     ] {
         assert_eq!(why("lot", open, read), reason, "{read}");
     }
+    let not_open = "filter: \"state <> 'open'\"";
+    for (read, reason) in [
+        ("", state),
+        (" AND state = :s", state),
+        (" AND state = 'open'", state),
+        (" AND state = 'shut'", ""),
+        (" AND state <> 'open'", ""),
+    ] {
+        assert_eq!(why("lot", not_open, read), reason, "{read}");
+    }
+    let given = "filter: \"state = :s\"";
+    assert_eq!(why("lot", given, " AND state <> :s"), state);
+    assert_eq!(why("lot", given, " AND state = :t"), "");
+    assert_eq!(
+        why(
+            "lot",
+            "filter: \"state = 'open' OR price > 5\"",
+            " AND state = 'open'"
+        ),
+        "its access pattern has a filter that is not understood"
+    );
     let above = "filter: \"price > :p\"";
     assert_ne!(why("lot", above, ""), "");
     assert_eq!(why("lot", above, " AND price > :p"), "");
+}
+
+#[test]
+fn a_limit_without_sql_takes_the_first_rows_by_the_key() {
+    let tables = "bids 100: id, lot distinct=10, state text, price";
+    let why = |further: &str, read: &str| {
+        let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"{price | pad(9)}#{id | pad(9)}\" } }";
+        let pattern = format!("items: [BID], limit: 5{further}");
+        why_not(tables, item, &pattern, read)
+    };
+    let first = "its access pattern has a `limit`, and its items are not known to be the first rows of the read";
+    let read = |clauses: &str| format!("id FROM bids WHERE lot = :i {clauses} LIMIT 5");
+    for (further, clauses, reason) in [
+        ("", "", ""),
+        ("", "ORDER BY price", ""),
+        ("", "ORDER BY price, id", ""),
+        ("", "ORDER BY price DESC", first),
+        (", order: desc", "ORDER BY price DESC", ""),
+        ("", "ORDER BY id", first),
+        ("", "AND state = :s", first),
+        (", filter: \"state = :s\"", "AND state = :s", ""),
+        (", filter: \"price > :p\"", "AND price > :p", ""),
+        (", filter: \"price > :p\"", "AND price < :p", first),
+    ] {
+        assert_eq!(why(further, &read(clauses)), reason, "{further} {clauses}");
+    }
+    for selected in ["count(*)", "DISTINCT state", "sum(price)"] {
+        assert_eq!(why("", &bids(selected, "LIMIT 5")), first, "{selected}");
+    }
+    assert_eq!(why("", &bids("max(price)", "")), first);
+    assert_eq!(why(", order: desc", &bids("max(price)", "")), "");
+    assert_eq!(why("", &bids("min(price)", "")), "");
 }
 
 #[test]
@@ -1798,6 +1981,37 @@ fn a_parent_under_another_key_is_not_beside_its_rows() {
     };
     assert_eq!(why("id"), "");
     assert_ne!(why("region_id"), "");
+}
+
+#[test]
+fn a_parent_is_beside_its_rows_under_the_key_of_its_own_parent() {
+    let tables = "zones 10: id, region_id distinct=3, name text
+    parcels 100: id, zone_id @zones distinct=10";
+    let why = |key: &str, asked: &str| {
+        let mapping = format!(
+            "items:
+  ZONE: {{ from: zones, key: {{ PK: \"R#{{{key}}}\", SK: \"Z#{{id}}#A\" }} }}
+  PARCEL: {{ from: parcels, join: {{ z: zone_id }}, key: {{ PK: \"R#{{z.region_id}}\", SK: \"Z#{{zone_id}}#P#{{id}}\" }} }}
+access_patterns:
+  one: {{ items: [ZONE, PARCEL], key: {{ PK: \"R#{{r}}\"{asked} }} }}
+"
+        );
+        let sql = "-- one (1/s)\nSELECT p.id, z.name FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE z.region_id = :r AND p.zone_id = :z;";
+        let found = priced(tables, &mapping, sql);
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    let name = "its items do not hold zones.name by zone_id";
+    let begins = ", SK: { begins_with: \"Z#{z}\" }";
+    let ranges = ", SK: { gt: \"Z#{z}\" }";
+    for (key, asked, reason) in [
+        ("region_id", "", ""),
+        ("region_id", begins, ""),
+        ("id", "", name),
+        // A later item may be found without the first.
+        ("region_id", ranges, name),
+    ] {
+        assert_eq!(why(key, asked), reason, "{key} {asked}");
+    }
 }
 
 #[test]
