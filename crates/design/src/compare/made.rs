@@ -9,7 +9,7 @@ use dynafold_mapping::model::{
     SortCondition, Template, TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
-use dynafold_relational::catalog::{Catalog, Table, TableName};
+use dynafold_relational::catalog::{Catalog, TableName};
 use dynafold_relational::scan::{Scan, ScanColumn};
 
 use super::Priced;
