@@ -510,7 +510,6 @@ impl Pricing<'_> {
             can_be_base_table: self.can_be_base_table(structure),
             index_cost: self.index(structure),
             base_table_cost: self.base_table(structure),
-            cost: 0.0,
             key_updates: self.key_updates(structure),
             update_costs: self.update_costs(structure),
         };
