@@ -181,15 +181,9 @@ fn wants(ask: &Ask<'_>, base: &TableName, large: &BTreeSet<String>) -> bool {
 
 /// Whether a read finds one row by its key, and asks for no more than what both items may have, which then stand under it.
 fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
-    let key = ask.root.row_key();
     let is_in_both = |path: &Path| path.steps.is_empty() && !large.contains(&path.column);
-    let is_key = |column: &String| {
-        let mut equal = ask.equal.iter();
-        equal.any(|equal| equal.path == Path::own(column) && !equal.folds)
-    };
-    !key.is_empty()
-        && ask.equal.len() == key.len()
-        && key.iter().all(is_key)
+    is_one_row(ask)
+        && ask.equal.len() == ask.root.row_key().len()
         && ask.range.is_none()
         && ask.filters.iter().all(|filter| is_in_both(&filter.path))
         && ask.when.is_empty()

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, each_once, float, has_word, joined, usd, whole};
+use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::{Constant, WriteKind};
@@ -618,14 +618,13 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
         }
         let names = large.iter().map(|column| column.name.clone());
         let columns = joined(names.clone(), " and ");
-        let users = if users.is_empty() {
-            String::new()
-        } else {
+        let users = text_if(
+            !users.is_empty(),
             format!(
                 " (minus the extra cost of the reads that select them: {})",
-                joined(users, " and ")
-            )
-        };
+                users.join(" and ")
+            ),
+        );
         lines.add(
             "large columns",
             [format!("{columns} of {}", table.name.name)],
@@ -946,11 +945,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         let found = if is_whole { &mut whole } else { &mut listed };
         let mut add = |how: &str, items: f64, grows: f64| {
             if items > LONG || grows > LONG {
-                let more = if grows >= 1.0 {
-                    format!(" now, {} more a day", about(grows))
-                } else {
-                    String::new()
-                };
+                let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
                 found.push(noted(
                     statement,
                     format!("{how} {} items{more}", about(items)),
