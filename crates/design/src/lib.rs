@@ -2064,10 +2064,7 @@ mod tests {
     /// The indexes of a proposal for tables as [`traps::tests::schema`] reads them.
     fn indexes_for(tables: &str, sql: &str) -> usize {
         let (catalog, limits) = traps::tests::schema(tables);
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
-        let found = design(&catalog, &statements, &prices, &limits);
-        assert!(found.report.serves_all(), "{:#?}", found.report);
+        let found = traps::tests::all_served(&catalog, &limits, sql);
         found.report.indexes.len()
     }
 
@@ -2126,9 +2123,7 @@ mod tests {
             -- bare (1/s)\nUPDATE a JOIN b ON b.id = a.id SET x = 1 WHERE a.id = :id;
             -- broken (1/s)\nUPDATE a SET x = 1 WHERE;
             -- other (1/s)\nUPDATE a JOIN b ON b.id = a.id SET b.x = 1 WHERE a.id = :id;";
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
-        let report = design(&catalog, &statements, &prices, &limits).report;
+        let report = traps::tests::designed(&catalog, &limits, sql).report;
         let reads = report.reads.iter();
         let told = reads.map(|read| (&*read.name, read.why_not.as_deref().unwrap_or_default()));
         let told: BTreeMap<&str, &str> = told.collect();
@@ -2192,9 +2187,7 @@ mod tests {
         let sql = "-- take (200/s)\nSELECT id FROM jobs WHERE kind = :k AND state = 'new' ORDER BY at, id LIMIT 10;
             -- feed (20/s)\nSELECT id FROM jobs WHERE kind = :k ORDER BY at, id LIMIT 20;
             -- fin (5/s)\nUPDATE jobs SET state = :s WHERE id = :id;";
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
-        let found = design(&catalog, &statements, &prices, &limits);
+        let found = traps::tests::designed(&catalog, &limits, sql);
         let is_sparse = found.mapping.contains("$when: \"jobs.state = 'new'\"");
         assert!(is_sparse, "{}", found.mapping);
     }
