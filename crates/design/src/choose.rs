@@ -1099,12 +1099,7 @@ pub(crate) mod tests {
             })
             .collect();
         let reads = (0..30).map(|read| {
-            let choices = (0..4).map(|at| ReadOption {
-                structure: (read * 7 + at * 13) % 60,
-                cost: 1.0,
-                placement: Placement::Any,
-                extras: Vec::new(),
-            });
+            let choices = (0..4).map(|at| choice((read * 7 + at * 13) % 60, 1.0, Placement::Any));
             choices.collect()
         });
         let problem = Problem {
