@@ -12,7 +12,7 @@ mod sql;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{free_name, has_word, joined, whole};
+use dynafold_format::{free_name, has_word, joined, text_if, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
@@ -723,14 +723,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
         }
         if tables.is_empty() {
-            let has_query = |output: &SelectOutput| match output {
-                SelectOutput::One { value, .. } => match &value.value {
-                    OperandValue::Expression(expression) => expression.has_query,
-                    _ => false,
-                },
-                SelectOutput::All | SelectOutput::AllOf(_) => false,
-            };
-            if select.outputs.iter().any(has_query) {
+            if selected_values(select).any(Operand::has_query) {
                 return unserved("reads tables in a subquery alone", INNER);
             }
             return unserved("reads no table", REWRITE);
@@ -894,14 +887,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         let asked = self.conditions.iter().flat_map(|one| one.operands());
         let asked = asked.filter(|operand| !operand.has_query());
         let asked = asked.flat_map(Operand::columns);
-        let selected = self
-            .select
-            .outputs
-            .iter()
-            .filter_map(|output| match output {
-                SelectOutput::One { value, .. } => value.column(),
-                _ => None,
-            });
+        let selected = selected_values(self.select).filter_map(Operand::column);
         for wanted in asked.chain(selected) {
             let name = &wanted.name;
             let has = |table: &&Table| table.columns.iter().any(|one| name.is(&one.name));
@@ -1202,10 +1188,7 @@ impl<'c, 'q> Reading<'c, 'q> {
     /// Whether it gathers rows into lists, as a collection does.
     fn aggregates(&self) -> Result<bool, Unserved> {
         let mut is_list = false;
-        for output in &self.select.outputs {
-            let SelectOutput::One { value, .. } = output else {
-                continue;
-            };
+        for value in selected_values(self.select) {
             is_list |= functions(value).iter().any(|name| LISTS.contains(&&**name));
             if let OperandValue::Expression(expression) = &value.value
                 && (expression.has_query || expression.has_window)
@@ -1221,16 +1204,8 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// The figures that it computes over rows, and whether it groups them.
     fn figures(&self) -> Option<String> {
-        let values = self
-            .select
-            .outputs
-            .iter()
-            .filter_map(|output| match output {
-                SelectOutput::One { value, .. } => Some(functions(value)),
-                _ => None,
-            });
-        let is_figure = |name: &String| is_aggregate(name) && !LISTS.contains(&&**name);
-        let mut names = values.flatten().filter(is_figure);
+        let names = selected_values(self.select).flat_map(functions);
+        let mut names = names.filter(|name| is_aggregate(name) && !LISTS.contains(&name.as_str()));
         let figure = names.next().map(|name| format!("computes {name}()"));
         let groups = self.select.having || self.select.groups;
         figure
@@ -1601,6 +1576,15 @@ impl Reading<'_, '_> {
     }
 }
 
+/// The values that a query selects one by one.
+fn selected_values(select: &Select) -> impl Iterator<Item = &Operand> {
+    let outputs = select.outputs.iter();
+    outputs.filter_map(|output| match output {
+        SelectOutput::One { value, .. } => Some(value),
+        SelectOutput::All | SelectOutput::AllOf(_) => None,
+    })
+}
+
 /// The parameter that a query selects, as it is or in a cast.
 fn selected_parameter(value: &Operand) -> Option<&str> {
     let is_cast = |one: &Wrapping| matches!(one, Wrapping::Cast(_));
@@ -1624,11 +1608,7 @@ fn note_of_list(list: &ValueList) -> String {
     let more = list.values.len().saturating_sub(NAMED);
     let named = list.values.iter().take(NAMED);
     let named = joined(named.map(|value| format!("`{value}`")), ", ");
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    let more = text_if(more > 0, format!(" and {more} more"));
     format!("one request for each distinct value among {named}{more}, passed as `{parameter}`")
 }
 

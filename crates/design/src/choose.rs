@@ -55,8 +55,6 @@ pub(crate) struct StructureCost {
     pub(crate) index_cost: f64,
     /// What it costs a month as the base table's key.
     pub(crate) base_table_cost: f64,
-    /// What it costs a month wherever it is: copies of parents' columns that are kept up to date.
-    pub(crate) cost: f64,
     /// The updates that change the key of its items if it is the base table's key.
     pub(crate) key_updates: BTreeSet<usize>,
     /// What updates cost in it as an index.
@@ -234,7 +232,6 @@ fn without_dominated(problem: &Problem) -> Problem {
                 && other.can_be_base_table >= structure.can_be_base_table
                 && other.index_cost <= structure.index_cost
                 && other.base_table_cost <= structure.base_table_cost
-                && other.cost <= structure.cost
                 && other.key_updates.is_subset(&structure.key_updates)
                 && other.update_costs.iter().all(|(write, own)| {
                     let theirs = structure.update_costs.get(write);
@@ -250,7 +247,6 @@ fn without_dominated(problem: &Problem) -> Problem {
                     || other.can_be_base_table && !structure.can_be_base_table
                     || other.index_cost < structure.index_cost
                     || other.base_table_cost < structure.base_table_cost
-                    || other.cost < structure.cost
                     || !covers(own, theirs))
         })
     };
@@ -285,7 +281,7 @@ impl Sharing {
             } else {
                 f64::INFINITY
             };
-            base_table.min(structure.index_cost) + structure.cost
+            base_table.min(structure.index_cost)
         });
         let mut users = vec![vec![0.0; problem.structures.len()]];
         let mut extra_users: BTreeMap<(usize, usize), f64> = BTreeMap::new();
@@ -412,8 +408,8 @@ impl<'p> Search<'p> {
                 continue;
             }
             let structure = &self.problem.structures[option.structure];
-            let (own, new) = if used.contains_key(&option.structure) {
-                (0.0, 0.0)
+            let new = if used.contains_key(&option.structure) {
+                0.0
             } else {
                 let may_be_base_table =
                     structure.can_be_base_table && option.placement != Placement::Index;
@@ -423,10 +419,10 @@ impl<'p> Search<'p> {
                     f64::INFINITY
                 };
                 let index = structure.index_cost + self.problem.index_price;
-                (structure.cost, base_table.min(index))
+                base_table.min(index)
             };
             let extras: f64 = option.extras.iter().map(|(_, cost)| cost).sum();
-            order.push((number, option.cost + own, option.cost + own + new + extras));
+            order.push((number, option.cost, option.cost + new + extras));
         }
         order.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
         let order = order.into_iter();
@@ -531,8 +527,6 @@ impl<'p> Search<'p> {
         let used = self.used(chosen);
         let options = self.options(chosen);
         let cost: f64 = options.map(|option| option.cost).sum();
-        let structures = used.keys().map(|at| self.problem.structures[*at].cost);
-        let cost = cost + structures.sum::<f64>();
         if cost.is_finite() && !self.is_no_cheaper(&used, cost) && self.is_possible(&used) {
             self.record_if_cheapest(chosen, &used, cost);
         }
@@ -947,18 +941,7 @@ pub(crate) mod tests {
                     chosen.iter().map(|choice| choice.structure).collect();
                 distinct.sort_unstable();
                 distinct.dedup();
-                let own: f64 = distinct
-                    .iter()
-                    .map(|one| problem.structures[*one].cost)
-                    .sum();
-                places(
-                    problem,
-                    &distinct,
-                    chosen,
-                    &mut Vec::new(),
-                    best,
-                    cost + own,
-                );
+                places(problem, &distinct, chosen, &mut Vec::new(), best, cost);
                 return;
             };
             for choice in choices {
@@ -1001,7 +984,6 @@ pub(crate) mod tests {
                         can_be_base_table: random.bool(),
                         index_cost: owns + f64::from(random.u8(0..12)),
                         base_table_cost: f64::from(random.u8(0..8)),
-                        cost: f64::from(random.u8(0..6)),
                         key_updates: (0..3).filter(|_| random.u8(0..4) == 0).collect(),
                         update_costs,
                     }
@@ -1117,12 +1099,7 @@ pub(crate) mod tests {
             })
             .collect();
         let reads = (0..30).map(|read| {
-            let choices = (0..4).map(|at| ReadOption {
-                structure: (read * 7 + at * 13) % 60,
-                cost: 1.0,
-                placement: Placement::Any,
-                extras: Vec::new(),
-            });
+            let choices = (0..4).map(|at| choice((read * 7 + at * 13) % 60, 1.0, Placement::Any));
             choices.collect()
         });
         let problem = Problem {

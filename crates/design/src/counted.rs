@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{each_once, float, free_name, has_word};
+use dynafold_format::{each_once, float, free_name, has_word, text_if};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::{Lists, SqlQuery, identifier, parametrized, table, write_statement};
 
+use crate::facts::significant;
 use crate::workload::Statement;
 
 /// Statements that are taken at most: those with the most calls.
@@ -72,7 +73,7 @@ pub fn counted(catalog: &Catalog, counts: &Counts) -> CountedWorkload {
             name,
             rate: counts
                 .seconds
-                .map(|seconds| rounded(float(calls) / seconds)),
+                .map(|seconds| significant(float(calls) / seconds, 3)),
             sql: sql.to_owned(),
             ..Statement::default()
         });
@@ -182,10 +183,10 @@ fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Sta
     let key = in_schema.map_or(&[][..], Table::row_key).iter().enumerate();
     let equalities = key.map(|(at, one)| format!("{} = :k{at}", identifier(one, dbms)));
     let equalities: Vec<String> = equalities.collect();
-    let by_key = match equalities.as_slice() {
-        [] => String::new(),
-        equalities => format!(" WHERE {}", equalities.join(" AND ")),
-    };
+    let by_key = text_if(
+        !equalities.is_empty(),
+        format!(" WHERE {}", equalities.join(" AND ")),
+    );
     // Nor is it known which columns an UPDATE set: a column that is set to itself counts as none.
     let all = [
         ("inserted", format!("INSERT INTO {table} DEFAULT VALUES")),
@@ -199,18 +200,13 @@ fn rows_written(catalog: &Catalog, name: &TableName, rates: [f64; 3]) -> Vec<Sta
     written
         .map(|((done, sql), rate)| Statement {
             name: plain(&format!("rows_{done}_{}", name.name)),
-            rate: Some(rounded(rate)),
+            rate: Some(significant(rate, 3)),
             about: "the database counted these writes, but no statement of the workload makes them"
                 .to_owned(),
             sql,
             ..Statement::default()
         })
         .collect()
-}
-
-/// A rate rounded to three significant digits.
-fn rounded(rate: f64) -> f64 {
-    format!("{rate:.2e}").parse().unwrap_or(rate)
 }
 
 #[cfg(test)]

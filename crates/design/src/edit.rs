@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use dynafold_format::text_if;
+use dynafold_mapping::scalar::scalar;
 use dynafold_mapping::yaml::{YamlContent, YamlEntry, YamlNode, parse};
 
 /// What is added to a map of the mapping.
@@ -163,11 +165,7 @@ impl Addition {
                 value,
                 comment,
             } => {
-                let comment = if comment.is_empty() {
-                    String::new()
-                } else {
-                    format!("    # {comment}")
-                };
+                let comment = text_if(!comment.is_empty(), format!("    # {comment}"));
                 out.push_str(&format!("{own}{}: {value}{comment}\n", scalar(key)));
             }
             Entry::Block { lines, .. } => {
@@ -214,10 +212,6 @@ impl Addition {
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 const ODD: &str = "write each entry on its own line";
-
-fn scalar(key: &str) -> String {
-    dynafold_mapping::scalar::scalar(key)
-}
 
 /// How far the entries of a map stand in; `None` where something else stands before one.
 fn indent(text: &str, map: &YamlNode) -> Option<usize> {

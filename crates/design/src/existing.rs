@@ -577,14 +577,12 @@ impl<'m> Whole<'m> {
             Some(_) => return None,
         };
         let is_last = behind.is_empty();
-        let low = range.low.as_ref().map(|(name, is_in)| {
-            let end = if *is_in { "" } else { &*end };
+        let bound = |(name, is_in): &(String, bool), ends_if: bool| {
+            let end = text_if(*is_in == ends_if, &*end);
             (format!("{}{end}", text(name)), *is_in || !is_last)
-        });
-        let high = range.high.as_ref().map(|(name, is_in)| {
-            let end = if *is_in { &*end } else { "" };
-            (format!("{}{end}", text(name)), *is_in || !is_last)
-        });
+        };
+        let low = range.low.as_ref().map(|low| bound(low, false));
+        let high = range.high.as_ref().map(|high| bound(high, true));
         // `between` includes its bounds. If the key ends with the value, an excluded bound is asked for by `gt` or `lt`.
         Some(match (low, high) {
             (Some((low, true)), Some((high, true))) => between(&low, &high),

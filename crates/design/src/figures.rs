@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{joined, rounded};
+use dynafold_format::{joined, rounded, text_if};
 use dynafold_mapping::Described;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, identifier, table_reference};
@@ -198,16 +198,12 @@ impl KeptFigures {
         let figures =
             figures.map(|figure| format!("{} AS {}", figure.sql(&quoted), quoted(&figure.name())));
         let selected = joined(groups.chain(figures), ", ");
-        let conditions = match self.of.conditions.as_slice() {
-            [] => String::new(),
-            all => format!(" WHERE {}", all.join(" AND ")),
-        };
+        let all = &self.of.conditions;
+        let conditions = text_if(!all.is_empty(), format!(" WHERE {}", all.join(" AND ")));
         let grouped = self.of.groups.iter();
         let grouped = grouped.filter(|column| !is_total(base, column));
-        let grouped = match joined(grouped.map(|column| quoted(column)), ", ").as_str() {
-            "" => String::new(),
-            columns => format!(" GROUP BY {columns}"),
-        };
+        let columns = joined(grouped.map(|column| quoted(column)), ", ");
+        let grouped = text_if(!columns.is_empty(), format!(" GROUP BY {columns}"));
         format!(
             "SELECT {selected} FROM {}{conditions}{grouped}",
             self.of.from

@@ -1,6 +1,6 @@
 //! Without a workload: what a schema's keys and foreign keys let one expect to be asked.
 
-use dynafold_format::{free_name, joined};
+use dynafold_format::{free_name, joined, text_if};
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
 use crate::owner::is_audit;
@@ -125,11 +125,7 @@ fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> Str
         .iter()
         .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
     let conditions = joined(each, " AND ");
-    let order = if order.is_empty() {
-        String::new()
-    } else {
-        format!(" ORDER BY {order}")
-    };
+    let order = text_if(!order.is_empty(), format!(" ORDER BY {order}"));
     let table = table_reference(catalog, &table.name);
     format!("SELECT * FROM {table} WHERE {conditions}{order}")
 }

@@ -1786,31 +1786,6 @@ fn tried<'c>(
                 let is_hot = writes > PARTITION_WRITES || is_dear;
                 // One that gathers everything takes the table's own key from all others, and these would need the index.
                 let is_all = structure.named.is_some() && structure.shards > 1;
-                if ask.fetches {
-                    // The table's own items are whole already.
-                    let is_dearer = single.get(&at).is_some_and(|cost| *cost <= in_index);
-                    if !is_hot && !is_dearer {
-                        ways.push(Way {
-                            ask: place,
-                            structure: at,
-                            part,
-                            cost: in_index,
-                            rate: Pricing::rate(read.statement),
-                            placement: Placement::Index,
-                            extras,
-                            is_consistent: true,
-                        });
-                    }
-                    continue;
-                }
-                if !is_hot {
-                    single.insert(at, in_index + added);
-                }
-                if is_hot && (!can_be_base_table || is_dear && is_all) {
-                    let all = writes * float(structure.shards);
-                    hottest = if hottest > 0.0 { all.min(hottest) } else { all };
-                    continue;
-                }
                 let way = |placement: Placement, cost: f64| Way {
                     ask: place,
                     structure: at,
@@ -1824,6 +1799,22 @@ fn tried<'c>(
                     },
                     is_consistent: !strong || placement == Placement::BaseTable,
                 };
+                if ask.fetches {
+                    // The table's own items are whole already.
+                    let is_dearer = single.get(&at).is_some_and(|cost| *cost <= in_index);
+                    if !is_hot && !is_dearer {
+                        ways.push(way(Placement::Index, in_index));
+                    }
+                    continue;
+                }
+                if !is_hot {
+                    single.insert(at, in_index + added);
+                }
+                if is_hot && (!can_be_base_table || is_dear && is_all) {
+                    let all = writes * float(structure.shards);
+                    hottest = if hottest > 0.0 { all.min(hottest) } else { all };
+                    continue;
+                }
                 if is_hot {
                     ways.push(way(Placement::BaseTable, in_base_table));
                 } else if !can_be_base_table {
@@ -1895,60 +1886,49 @@ fn parts<'c>(
     chosen.chain(own).collect()
 }
 
+/// The columns at which parts of keys end, each once.
+fn key_columns<'p>(
+    catalog: &Catalog,
+    keys: impl Iterator<Item = (&'p Part<'p>, &'p KeyPart)>,
+    is_wanted: impl Fn(&Column) -> bool,
+) -> Vec<(TableName, String)> {
+    let columns = keys.filter_map(|(part, key)| key.path.find(part.table, catalog));
+    let wanted = columns.filter(|(_, column)| is_wanted(column));
+    let places = wanted.map(|(table, column)| (table.name.clone(), column.name.clone()));
+    let places: BTreeSet<(TableName, String)> = places.collect();
+    places.into_iter().collect()
+}
+
 /// Columns of whole numbers in sort keys.
-fn padded(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, String)> {
-    let mut found: BTreeSet<(TableName, String)> = BTreeSet::new();
-    for part in parts {
-        for key in &part.sort {
-            if let Some((table, column)) = key.path.find(part.table, catalog)
-                && matches!(
-                    column.data_type,
-                    DataType::Integer {
-                        unsigned: false,
-                        ..
-                    }
-                )
-            {
-                found.insert((table.name.clone(), column.name.clone()));
-            }
-        }
-    }
-    found.into_iter().collect()
+fn padded(catalog: &Catalog, parts: &[Part<'_>]) -> Vec<(TableName, String)> {
+    let keys = parts.iter();
+    let keys = keys.flat_map(|part| part.sort.iter().map(move |key| (part, key)));
+    key_columns(catalog, keys, |column| {
+        let data_type = &column.data_type;
+        matches!(data_type, DataType::Integer { unsigned, .. } if !unsigned)
+    })
 }
 
 /// Columns of text in keys.
-fn texts(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, String)> {
+fn texts(catalog: &Catalog, parts: &[Part<'_>]) -> Vec<(TableName, String)> {
     let keys = parts.iter().flat_map(|part| {
         let keys = part.partition.iter().chain(&part.sort);
-        keys.filter_map(|key| key.path.find(part.table, catalog))
+        keys.map(move |key| (part, key))
     });
-    let texts = keys.filter(|(_, column)| path::is_loose(column));
-    let texts: BTreeSet<(TableName, String)> = texts
-        .map(|(table, column)| (table.name.clone(), column.name.clone()))
-        .collect();
-    texts.into_iter().collect()
+    key_columns(catalog, keys, path::is_loose)
 }
 
 /// Columns of text in keys, with something behind them.
-fn before_delimiters(catalog: &Catalog, parts: &[structure::Part<'_>]) -> Vec<(TableName, String)> {
-    let mut found: BTreeSet<(TableName, String)> = BTreeSet::new();
-    for part in parts {
-        for (keys, is_sort) in [(&part.partition, false), (&part.sort, true)] {
-            let all_but_last = keys.iter().take(keys.len().saturating_sub(1));
-            for (at, key) in all_but_last.enumerate() {
-                // Behind what is sorted by stands another sign.
-                if is_sort && part.separator(at, catalog) != '#' {
-                    continue;
-                }
-                if let Some((table, column)) = key.path.find(part.table, catalog)
-                    && path::is_loose(column)
-                {
-                    found.insert((table.name.clone(), column.name.clone()));
-                }
-            }
-        }
-    }
-    found.into_iter().collect()
+fn before_delimiters(catalog: &Catalog, parts: &[Part<'_>]) -> Vec<(TableName, String)> {
+    let keys = parts.iter().flat_map(|part| {
+        let partition = part.partition.iter().rev().skip(1);
+        // Behind what is sorted by stands another sign.
+        let sort = part.sort.iter().enumerate().rev().skip(1);
+        let sort = sort.filter(move |(at, _)| part.separator(*at, catalog) == '#');
+        let keys = partition.chain(sort.map(|(_, key)| key));
+        keys.map(move |key| (part, key))
+    });
+    key_columns(catalog, keys, path::is_loose)
 }
 
 /// What fewer indexes than were chosen would cost more, or leave unserved of these reads, which are the first of the problem's.
@@ -2084,10 +2064,7 @@ mod tests {
     /// The indexes of a proposal for tables as [`traps::tests::schema`] reads them.
     fn indexes_for(tables: &str, sql: &str) -> usize {
         let (catalog, limits) = traps::tests::schema(tables);
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
-        let found = design(&catalog, &statements, &prices, &limits);
-        assert!(found.report.serves_all(), "{:#?}", found.report);
+        let found = traps::tests::all_served(&catalog, &limits, sql);
         found.report.indexes.len()
     }
 
@@ -2146,9 +2123,7 @@ mod tests {
             -- bare (1/s)\nUPDATE a JOIN b ON b.id = a.id SET x = 1 WHERE a.id = :id;
             -- broken (1/s)\nUPDATE a SET x = 1 WHERE;
             -- other (1/s)\nUPDATE a JOIN b ON b.id = a.id SET b.x = 1 WHERE a.id = :id;";
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
-        let report = design(&catalog, &statements, &prices, &limits).report;
+        let report = traps::tests::designed(&catalog, &limits, sql).report;
         let reads = report.reads.iter();
         let told = reads.map(|read| (&*read.name, read.why_not.as_deref().unwrap_or_default()));
         let told: BTreeMap<&str, &str> = told.collect();
@@ -2212,9 +2187,7 @@ mod tests {
         let sql = "-- take (200/s)\nSELECT id FROM jobs WHERE kind = :k AND state = 'new' ORDER BY at, id LIMIT 10;
             -- feed (20/s)\nSELECT id FROM jobs WHERE kind = :k ORDER BY at, id LIMIT 20;
             -- fin (5/s)\nUPDATE jobs SET state = :s WHERE id = :id;";
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(dynafold_dynamodb::price::SHIPPED, None).unwrap();
-        let found = design(&catalog, &statements, &prices, &limits);
+        let found = traps::tests::designed(&catalog, &limits, sql);
         let is_sparse = found.mapping.contains("$when: \"jobs.state = 'new'\"");
         assert!(is_sparse, "{}", found.mapping);
     }

@@ -324,7 +324,7 @@ impl Pricing<'_> {
             let writes = self.statements(part.table);
             let projected = &projected;
             writes.map(move |write| {
-                write.rate * self.in_index(structure, part, write, Some(projected), 0.0)
+                write.rate * self.in_index(structure, part, write, Some(projected))
             })
         });
         let all = writes.fold(0.0, |sum, units| sum + units);
@@ -338,7 +338,6 @@ impl Pricing<'_> {
         part: &Part<'_>,
         write: &Write,
         projected: Option<&BTreeSet<String>>,
-        copies: f64,
     ) -> f64 {
         let table = part.table;
         let is_needed = |column: &String| projected.is_none_or(|names| names.contains(column));
@@ -347,7 +346,7 @@ impl Pricing<'_> {
             .iter()
             .filter(|column| is_needed(&column.name));
         let own = columns.map(|column| self.facts.attribute(&path::Path::own(&column.name), table));
-        let units = write_units(own.sum::<f64>() + 120.0 + copies);
+        let units = write_units(own.sum::<f64>() + 120.0);
         let stays = f64::from(u8::from(write.columns.iter().any(is_needed)));
         units * self.entries(structure, part, write, stays)
     }
@@ -510,7 +509,6 @@ impl Pricing<'_> {
             can_be_base_table: self.can_be_base_table(structure),
             index_cost: self.index(structure),
             base_table_cost: self.base_table(structure),
-            cost: 0.0,
             key_updates: self.key_updates(structure),
             update_costs: self.update_costs(structure),
         };

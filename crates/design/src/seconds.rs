@@ -372,26 +372,28 @@ fn by_key(catalog: &Catalog, table: &Table, parent: &Referred) -> String {
 mod tests {
     use dynafold_dynamodb::price::{Prices, SHIPPED};
     use dynafold_mapping::Described;
-    use dynafold_relational::catalog::{Catalog, TableName};
+    use dynafold_relational::catalog::TableName;
 
-    use crate::traps::tests::schema;
-    use crate::{Design, Limits, Report, design, modelled, price, workload};
+    use crate::traps::tests::{all_served, schema};
+    use crate::{Report, ServedRead, modelled, price, workload};
 
     const SHOP: &str = "shops 40: id, name text distinct=40, stock, code text unique
         orders 4000: id, shop_id @shops distinct=40 most=120, note text distinct=800 most=5";
 
     fn proposed(tables: &str, sql: &str) -> (String, Report) {
         let (catalog, limits) = schema(tables);
-        let found = designed((&catalog, &limits), sql);
+        let found = all_served(&catalog, &limits, sql);
         (found.mapping, found.report)
     }
 
-    fn designed((catalog, limits): (&Catalog, &Limits), sql: &str) -> Design {
-        let statements = workload::read(sql, catalog.dbms).unwrap();
-        let prices = Prices::read(SHIPPED, None).unwrap();
-        let found = design(catalog, &statements, &prices, limits);
-        assert!(found.report.serves_all(), "{:#?}", found.report);
-        found
+    /// Of the shops, whose stock is booked all the time, beside a read.
+    fn seen(read: &str) -> (String, Report) {
+        proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"))
+    }
+
+    /// How the first read is served.
+    fn first(report: &Report) -> &ServedRead {
+        report.reads[0].served.as_ref().unwrap()
     }
 
     /// The units of a statement that writes.
@@ -422,7 +424,7 @@ mod tests {
             "SELECT o.*, s.stock FROM orders o LEFT JOIN shops s ON s.id = o.shop_id WHERE o.id = :id",
             "SELECT o.id, s.stock AS shop_id FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n ORDER BY o.id LIMIT 4",
         ] {
-            let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+            let (mapping, report) = seen(read);
             assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
             assert!(mapping.contains("seen_shops:"), "{mapping}");
             assert!(report.sum.all < 185.0, "{report:#?}");
@@ -441,10 +443,10 @@ mod tests {
     #[test]
     fn the_application_sorts_by_what_a_second_request_reads() {
         let read = "SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n ORDER BY s.stock DESC, o.id LIMIT 2";
-        let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+        let (mapping, report) = seen(read);
         assert!(mapping.contains("seen_shops:"), "{mapping}");
         assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
-        let served = report.reads[0].served.as_ref().unwrap();
+        let served = first(&report);
         let notes = served.notes.concat();
         assert!(
             notes.contains("the application sorts and applies the LIMIT"),
@@ -457,7 +459,7 @@ mod tests {
             .replace("o.id, s.stock", "o.id")
             .replace("o.id LIMIT", "s.name, o.shop_id LIMIT");
         let further = further.replace("SELECT o.id", "SELECT o.id, s.stock");
-        let (mapping, _) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{further};"));
+        let (mapping, _) = seen(&further);
         let second = "SELECT \"id\", stock, \"name\" AS shops_name FROM shops";
         for said in [second, "SELECT o.\"id\", o.shop_id FROM"] {
             assert!(mapping.contains(said), "{mapping}");
@@ -465,7 +467,7 @@ mod tests {
         // No two columns of them have one name.
         let named = read.replace("s.stock FROM", "s.stock AS note FROM");
         let named = named.replace("o.id LIMIT", "s.name, o.note LIMIT");
-        let (mapping, _) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{named};"));
+        let (mapping, _) = seen(&named);
         for said in [
             "o.note AS orders_note",
             "stock AS note, \"name\" AS shops_name",
@@ -474,9 +476,9 @@ mod tests {
         }
         // Nobody sorts one row, or thousands.
         let one = read.replace("o.note = :n", "o.id = :id");
-        let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{one};"));
+        let (mapping, report) = seen(&one);
         assert!(mapping.contains("seen_shops:"), "{mapping}");
-        let notes = report.reads[0].served.as_ref().unwrap().notes.concat();
+        let notes = first(&report).notes.concat();
         assert!(!notes.contains("the application sorts"), "{notes}");
         let many = SHOP.replace("distinct=800 most=5", "distinct=2 most=3000");
         let (mapping, _) = proposed(&many, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
@@ -489,7 +491,7 @@ mod tests {
             let read = format!(
                 "SELECT o.id, s.name FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n AND {behind}"
             );
-            proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"))
+            seen(&read)
         };
         for behind in [
             "s.stock > 0",
@@ -497,7 +499,7 @@ mod tests {
             "s.stock <> 3 AND s.name <> 'x'",
         ] {
             let (mapping, report) = read(behind);
-            let served = report.reads[0].served.as_ref().unwrap();
+            let served = first(&report);
             let notes = served.notes.concat();
             assert!(
                 notes.contains("the application drops the rows for which"),
@@ -518,9 +520,9 @@ mod tests {
     #[test]
     fn the_second_request_is_counted_for_each_row_of_the_first() {
         let read = "SELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n ORDER BY o.id LIMIT 4";
-        let (_, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+        let (_, report) = seen(read);
         // A page of an index, and four items.
-        let units = report.reads[0].served.as_ref().unwrap().units;
+        let units = first(&report).units;
         assert!((units - 0.5 - 4.0 * 0.5).abs() < 0.01, "{report:#?}");
     }
 
@@ -535,9 +537,9 @@ mod tests {
             ),
             (format!("{one} = :n AND o.shop_id = :s"), 0.5 + 0.5 * 1.0),
         ] {
-            let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
+            let (mapping, report) = seen(&read);
             assert!(mapping.contains("seen_shops:"), "{mapping}");
-            let found = report.reads[0].served.as_ref().unwrap().units;
+            let found = first(&report).units;
             assert!(
                 (found - units).abs() < 0.3,
                 "{found} for {units}: {mapping}"
@@ -609,13 +611,11 @@ mod tests {
             .collect();
         let read = "SELECT o.id, s.stock, d.stock AS there FROM orders o JOIN shops s ON s.id = o.shop JOIN later.shops d ON d.id = o.depot WHERE o.id = :id";
         let writes = BOTH.replace("y_z", "shops").replace(" z ", " later.shops ");
-        let found = designed(
-            (&catalog, &limits),
-            &format!("{writes}\n-- seen (10/s)\n{read};"),
-        );
+        let sql = format!("{writes}\n-- seen (10/s)\n{read};");
+        let found = all_served(&catalog, &limits, &sql);
         assert!(found.mapping.contains("seen_shops:"), "{}", found.mapping);
         assert!(found.mapping.contains("seen_shops_2:"), "{}", found.mapping);
-        let served = found.report.reads[0].served.as_ref().unwrap();
+        let served = first(&found.report);
         assert_eq!((served.requests, served.fetches), (3, 2));
         let notes = served.notes.concat();
         assert!(
@@ -639,7 +639,7 @@ mod tests {
         let (mapping, report) = proposed(tables, sql);
         assert!(mapping.contains("seen_drivers:"), "{mapping}");
         assert!((units(&report, "ping") - 1.0).abs() < 0.01, "{mapping}");
-        let served = report.reads[0].served.as_ref().unwrap();
+        let served = first(&report);
         assert_eq!(served.fetches, 1);
         let notes = served.notes.concat();
         assert!(
@@ -655,9 +655,9 @@ mod tests {
             "o.note = :n AND s.name <> 'x'",
         ] {
             let read = format!(
-                "-- seen (10/s)\nSELECT o.id, s.name, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE {behind};"
+                "SELECT o.id, s.name, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE {behind}"
             );
-            let (mapping, report) = proposed(SHOP, &format!("{BOOK}\n{read}"));
+            let (mapping, report) = seen(&read);
             assert!(mapping.contains("seen_shops:"), "{mapping}");
             assert!(mapping.contains(", stock FROM shops"), "{mapping}");
             assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
@@ -700,9 +700,9 @@ mod tests {
             ),
         ] {
             let read = format!(
-                "-- seen (10/s)\nSELECT {columns} FROM orders o LEFT JOIN shops s ON s.id = o.shop_id WHERE o.id = :id;"
+                "SELECT {columns} FROM orders o LEFT JOIN shops s ON s.id = o.shop_id WHERE o.id = :id"
             );
-            let (mapping, _) = proposed(SHOP, &format!("{BOOK}\n{read}"));
+            let (mapping, _) = seen(&read);
             assert!(mapping.contains("seen_shops:"), "{mapping}");
             assert!(mapping.contains(first), "{mapping}");
             assert!(mapping.contains(second), "{mapping}");
@@ -744,7 +744,7 @@ mod tests {
             "{BOOK}\n-- seen (10/s)\nSELECT o.id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.id = :id;"
         );
         let (catalog, limits) = schema(SHOP);
-        let found = designed((&catalog, &limits), &sql);
+        let found = all_served(&catalog, &limits, &sql);
         let statements = workload::read(&sql, catalog.dbms).unwrap();
         let prices = Prices::read(SHIPPED, None).unwrap();
         let (half, _) = found.mapping.split_once("  seen_shops:").unwrap();
@@ -795,8 +795,8 @@ mod tests {
     #[test]
     fn the_reference_is_named_as_the_answer_has_it() {
         let read = "SELECT o.id, o.note AS shop_id, s.stock FROM orders o JOIN shops s ON s.id = o.shop_id WHERE o.note = :n";
-        let (_, report) = proposed(SHOP, &format!("{BOOK}\n-- seen (10/s)\n{read};"));
-        let notes = report.reads[0].served.as_ref().unwrap().notes.concat();
+        let (_, report) = seen(read);
+        let notes = first(&report).notes.concat();
         assert!(
             notes.contains("the answer has orders_shop_id instead of stock, which"),
             "{notes}"

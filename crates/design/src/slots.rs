@@ -213,9 +213,8 @@ impl Arranging<'_> {
         let names = Some(names).filter(|names| names.len() <= PROJECTED);
         let parts = structure.parts.iter().map(|part| {
             let own = self.pricing.statements(part.table);
-            let own = own.map(|write| {
-                write.rate * self.pricing.in_index(structure, part, write, names, 0.0)
-            });
+            let own =
+                own.map(|write| write.rate * self.pricing.in_index(structure, part, write, names));
             let copied = self.copied(part.table, names);
             own.sum::<f64>() + copied * self.pricing.share(structure, part)
         });

@@ -181,15 +181,9 @@ fn wants(ask: &Ask<'_>, base: &TableName, large: &BTreeSet<String>) -> bool {
 
 /// Whether a read finds one row by its key, and asks for no more than what both items may have, which then stand under it.
 fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
-    let key = ask.root.row_key();
     let is_in_both = |path: &Path| path.steps.is_empty() && !large.contains(&path.column);
-    let is_key = |column: &String| {
-        let mut equal = ask.equal.iter();
-        equal.any(|equal| equal.path == Path::own(column) && !equal.folds)
-    };
-    !key.is_empty()
-        && ask.equal.len() == key.len()
-        && key.iter().all(is_key)
+    is_one_row(ask)
+        && ask.equal.len() == ask.root.row_key().len()
         && ask.range.is_none()
         && ask.filters.iter().all(|filter| is_in_both(&filter.path))
         && ask.when.is_empty()
@@ -462,10 +456,8 @@ pub(crate) fn add_writes(writes: &mut BTreeMap<TableName, Writes>, splits: &Spli
 
 #[cfg(test)]
 mod tests {
-    use dynafold_dynamodb::price::{Prices, SHIPPED};
-
-    use crate::traps::tests::schema;
-    use crate::{Report, design, workload};
+    use crate::Report;
+    use crate::traps::tests::{all_served, designed, schema};
 
     const DOCS: &str = "docs 1000: id, owner distinct=100 most=30, slug text unique, at, kind distinct=4 most=400, views, body text longest=9000";
     const GET: &str = "-- get (100/s)\nSELECT id, at FROM docs WHERE id = :id;
@@ -478,11 +470,8 @@ mod tests {
 
     fn proposed_of(tables: &str, read: &str) -> (String, Report, f64) {
         let (catalog, limits) = schema(tables);
-        let statements = workload::read(&format!("{GET}\n{read}"), catalog.dbms).unwrap();
-        let prices = Prices::read(SHIPPED, None).unwrap();
-        let found = design(&catalog, &statements, &prices, &limits);
+        let found = all_served(&catalog, &limits, &format!("{GET}\n{read}"));
         let report = found.report;
-        assert!(report.serves_all(), "{report:#?}");
         let units = report.writes.iter().find(|write| write.name == "view");
         let units = units.unwrap().units;
         (found.mapping, report, units)
@@ -579,9 +568,7 @@ mod tests {
             ));
         }
         let (catalog, limits) = schema(&tables);
-        let statements = workload::read(&sql, catalog.dbms).unwrap();
-        let prices = Prices::read(SHIPPED, None).unwrap();
-        let report = design(&catalog, &statements, &prices, &limits).report;
+        let report = designed(&catalog, &limits, &sql).report;
         for write in &report.writes {
             assert_near(write.units, 1.0);
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
-use dynafold_format::{count, counted, each_once, float, has_word, joined, usd, whole};
+use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
 use dynafold_sql::{Constant, WriteKind};
@@ -201,11 +201,6 @@ impl<'m, 'c> Material<'m, 'c> {
         found
     }
 
-    /// The share of a part's items that have the most frequent partition key value.
-    fn most_frequent(&self, part: &Part<'_>) -> f64 {
-        self.pricing.most_frequent(part)
-    }
-
     /// Write units of one request of a statement in an index.
     fn index_units(
         &self,
@@ -215,8 +210,7 @@ impl<'m, 'c> Material<'m, 'c> {
         write: &Write,
     ) -> f64 {
         let projected = self.projected.get(&slot).and_then(Option::as_ref);
-        self.pricing
-            .in_index(structure, part, write, projected, 0.0)
+        self.pricing.in_index(structure, part, write, projected)
     }
 
     /// Write units a second that a part takes in an index.
@@ -433,11 +427,11 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     for (slot, structure, part) in &parts {
         if rows(part.table) > LONG {
             let share = shares.entry(place(*slot, *structure, part)).or_default();
-            *share = share.max(material.most_frequent(part));
+            *share = share.max(pricing.most_frequent(part));
         }
     }
     let share = |slot: usize, structure: Option<&Structure<'_>>, part: &Part<'_>| {
-        let own = material.most_frequent(part);
+        let own = pricing.most_frequent(part);
         let common = shares.get(&place(slot, structure, part)).copied();
         let common = common.filter(|_| part.is_row()).unwrap_or(0.0);
         own.max(common) / structure.map_or(1.0, |structure| float(structure.shards))
@@ -624,14 +618,13 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
         }
         let names = large.iter().map(|column| column.name.clone());
         let columns = joined(names.clone(), " and ");
-        let users = if users.is_empty() {
-            String::new()
-        } else {
+        let users = text_if(
+            !users.is_empty(),
             format!(
                 " (minus the extra cost of the reads that select them: {})",
-                joined(users, " and ")
-            )
-        };
+                users.join(" and ")
+            ),
+        );
         lines.add(
             "large columns",
             [format!("{columns} of {}", table.name.name)],
@@ -952,11 +945,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         let found = if is_whole { &mut whole } else { &mut listed };
         let mut add = |how: &str, items: f64, grows: f64| {
             if items > LONG || grows > LONG {
-                let more = if grows >= 1.0 {
-                    format!(" now, {} more a day", about(grows))
-                } else {
-                    String::new()
-                };
+                let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
                 found.push(noted(
                     statement,
                     format!("{how} {} items{more}", about(items)),

@@ -417,13 +417,10 @@ impl<'c> Writing<'_, 'c> {
             reads.extend(self.serves(*structure));
         }
         let project = match projected.get(&slot) {
+            Some(Some(names)) if names.is_empty() => ", project: keys".to_owned(),
             Some(Some(names)) => {
-                if names.is_empty() {
-                    ", project: keys".to_owned()
-                } else {
-                    let names = joined(names.iter().map(|name| scalar(name)), ", ");
-                    format!(", project: [{names}]")
-                }
+                let names = joined(names.iter().map(|name| scalar(name)), ", ");
+                format!(", project: [{names}]")
             }
             _ => String::new(),
         };
@@ -444,11 +441,8 @@ impl<'c> Writing<'_, 'c> {
         let mut patterns = String::new();
         let mut projected = Projected::new();
         // The first time tells which copies there are.
-        for read in self.reads {
+        for read in self.reads.iter().chain(self.found) {
             self.pattern(read, &mut items, &mut projected);
-        }
-        for search in self.found {
-            self.pattern(search, &mut items, &mut projected);
         }
         for read in self.reads {
             let text = self.pattern(read, &mut items, &mut projected);
@@ -669,19 +663,12 @@ impl<'c> Writing<'_, 'c> {
         if !reads.is_empty() {
             notes.push(reads.as_str());
         }
-        if sort.contains("\\u0001") && slot == 0 {
+        let is_in_order = sort.contains("\\u0001");
+        if is_in_order && slot == 0 {
             notes.push(SORTS_FIRST);
         }
-        let sorts = if sort.contains("\\u0001") && slot > 0 {
-            format!("    # {SORTS_FIRST}")
-        } else {
-            String::new()
-        };
-        let why = if notes.is_empty() {
-            String::new()
-        } else {
-            format!("    # {}", notes.join("; "))
-        };
+        let sorts = text_if(is_in_order && slot > 0, format!("    # {SORTS_FIRST}"));
+        let why = text_if(!notes.is_empty(), format!("    # {}", notes.join("; ")));
         let (partition_name, sort_name) = self.key_names(slot);
         match when {
             _ if slot == 0 => {
@@ -1014,22 +1001,19 @@ impl<'c> Writing<'_, 'c> {
         // Those that a filter asks for.
         let mut filtered: BTreeSet<String> = BTreeSet::new();
         let mut result: Vec<String> = Vec::new();
+        let several = !ask.children.is_empty() || ask.twin.is_some();
         let copied = self.copied_beside(ask, items);
         let item = items.entry(ask.root.name.clone()).or_default();
         for (path, name) in &ask.outputs {
             let attribute = self.attribute(item, ask.root, path, name, read.name());
             let is_copied = self.is_copied(&copied, ask.root, path);
             if attribute != *name || ask.is_twice || is_copied {
-                let own = if ask.children.is_empty() && ask.twin.is_none() {
-                    String::new()
+                let own = if several {
+                    self.of_type(ask.root, &attribute)
                 } else {
-                    format!("{}.", self.names.item_type(&ask.root.name))
+                    attribute.clone()
                 };
-                answers.push(format!(
-                    "{}: {}",
-                    scalar(&format!("{own}{attribute}")),
-                    scalar(name)
-                ));
+                answers.push(format!("{}: {}", scalar(&own), scalar(name)));
             }
             result.push(name.clone());
             attributes.insert(attribute);
@@ -1085,12 +1069,8 @@ impl<'c> Writing<'_, 'c> {
                 let attribute = self.attribute(item, child.table, path, name, read.name());
                 attributes.insert(attribute.clone());
                 if attribute != asked || self.is_copied(&copied, child.table, path) {
-                    let own = self.names.item_type(&child.table.name);
-                    answers.push(format!(
-                        "{}: {}",
-                        scalar(&format!("{own}.{attribute}")),
-                        scalar(&asked)
-                    ));
+                    let own = self.of_type(child.table, &attribute);
+                    answers.push(format!("{}: {}", scalar(&own), scalar(&asked)));
                 }
                 result.push(asked);
             }
@@ -1101,6 +1081,11 @@ impl<'c> Writing<'_, 'c> {
             filters,
             attributes: if ask.fetches { filtered } else { attributes },
         }
+    }
+
+    /// An attribute with its item type, as an answer of several types tells it.
+    fn of_type(&self, table: &Table, attribute: &str) -> String {
+        format!("{}.{attribute}", self.names.item_type(&table.name))
     }
 
     /// The condition that leaves out all but the item types of a read.
@@ -1121,11 +1106,10 @@ impl<'c> Writing<'_, 'c> {
             return Vec::new();
         };
         let item = items.entry(twin.table.name.clone()).or_default();
-        let own = self.names.item_type(&twin.table.name);
         let named = twin.outputs.iter().filter_map(|(path, name)| {
             let attribute = self.attribute(item, twin.table, path, name, read.name());
-            let said = || scalar(&format!("{own}.{attribute}"));
-            (attribute != *name).then(|| format!("{}: {}", said(), scalar(name)))
+            let own = self.of_type(twin.table, &attribute);
+            (attribute != *name).then(|| format!("{}: {}", scalar(&own), scalar(name)))
         });
         named.collect()
     }
@@ -1183,20 +1167,12 @@ impl<'c> Writing<'_, 'c> {
         };
         let null = self.absent(key, part.table);
         let low = range.low.as_ref().map(|(name, is_in)| {
-            let text = value(name);
-            if *is_in {
-                text
-            } else {
-                format!("{text}{behind}")
-            }
+            let behind = if *is_in { "" } else { behind };
+            format!("{}{behind}", value(name))
         });
         let high = range.high.as_ref().map(|(name, is_in)| {
-            let text = value(name);
-            if *is_in {
-                format!("{text}{behind}")
-            } else {
-                text
-            }
+            let behind = if *is_in { behind } else { "" };
+            format!("{}{behind}", value(name))
         });
         let nulls_last = null.contains('~');
         // Of texts a filter leaves NULL out.

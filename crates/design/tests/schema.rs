@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use dynafold_design::{
-    ColumnSample, Limits, Observed, Report, conditions, design, guess, workload,
+    ColumnSample, Design, Limits, Observed, ReadReport, Report, conditions, design, guess, workload,
 };
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
@@ -27,10 +27,14 @@ fn proposed(catalog: &Catalog) -> String {
 }
 
 fn served(catalog: &Catalog, statements: &str) -> (String, Report) {
+    let found = designed(catalog, &Limits::default(), statements);
+    (found.mapping, found.report)
+}
+
+fn designed(catalog: &Catalog, limits: &Limits, statements: &str) -> Design {
     let prices = Prices::read(SHIPPED, None).unwrap();
     let statements = workload::read(statements, catalog.dbms).unwrap();
-    let proposed = design(catalog, &statements, &prices, &Limits::default());
-    (proposed.mapping, proposed.report)
+    design(catalog, &statements, &prices, limits)
 }
 
 /// The shop with the types of its columns.
@@ -63,10 +67,14 @@ fn typed_shop() -> Catalog {
     catalog
 }
 
+fn read<'r>(report: &'r Report, name: &str) -> &'r ReadReport {
+    let mut reads = report.reads.iter();
+    reads.find(|read| read.name == name).unwrap()
+}
+
 /// What is to be known of a statement that is served.
 fn notes(report: &Report, name: &str) -> String {
-    let mut reads = report.reads.iter();
-    let read = reads.find(|read| read.name == name).unwrap();
+    let read = read(report, name);
     let served = read.served.as_ref();
     served
         .unwrap_or_else(|| panic!("{read:#?}"))
@@ -74,9 +82,17 @@ fn notes(report: &Report, name: &str) -> String {
         .join("; ")
 }
 
+/// What `check` says of a mapping, in which it finds no error.
+#[track_caller]
 fn checked(text: &str, catalog: &Catalog) -> Resolution {
     let (raw, faults) = Raw::read(text, &|_| None);
-    resolve(&raw.unwrap(), faults, catalog, &Described::new())
+    let resolution = resolve(&raw.unwrap(), faults, catalog, &Described::new());
+    assert!(
+        resolution.model.is_some(),
+        "{:#?}\n{text}",
+        resolution.diagnostics
+    );
+    resolution
 }
 
 fn column(name: &str, data_type: DataType) -> Column {
@@ -180,7 +196,6 @@ fn what_is_proposed_for_five_hundred_tables_passes_check_and_takes_seconds() {
         .and_then(|(end, begun)| end.checked_sub(begun));
     let took = took.unwrap_or_else(|| clock.elapsed());
     let resolution = checked(&text, &catalog);
-    assert!(resolution.model.is_some(), "{:?}", &resolution.diagnostics);
     let keys_differ = resolution.proofs.as_ref().is_some_and(Proofs::keys_differ);
     assert!(keys_differ);
     // Without optimisation, on a busy machine; a program that is shipped takes a tenth.
@@ -191,12 +206,7 @@ fn what_is_proposed_for_five_hundred_tables_passes_check_and_takes_seconds() {
 fn what_is_proposed_for_a_small_schema_is_as_reviewed() {
     let catalog = shop();
     let text = proposed(&catalog);
-    let resolution = checked(&text, &catalog);
-    assert!(
-        resolution.model.is_some(),
-        "{:#?}\n{text}",
-        resolution.diagnostics
-    );
+    checked(&text, &catalog);
     insta::assert_snapshot!(text);
 }
 
@@ -209,12 +219,7 @@ fn item_types_are_called_first_after_the_tables_that_bare_names_find() {
     other.foreign_keys.clear();
     catalog.tables.insert(0, other);
     let text = proposed(&catalog);
-    let resolution = checked(&text, &catalog);
-    assert!(
-        resolution.model.is_some(),
-        "{:#?}\n{text}",
-        resolution.diagnostics
-    );
+    checked(&text, &catalog);
     let item_type = format!("  {}:\n    from: {name}\n", name.to_uppercase());
     assert!(text.contains(&item_type), "{text}");
 }
@@ -239,12 +244,7 @@ fn a_limit_that_may_cut_between_equal_rows_is_announced_with_the_key_that_decide
         -- all (1/s)
         SELECT id FROM orders WHERE user_id = :u ORDER BY placed_at;",
     );
-    let resolution = checked(&text, &catalog);
-    assert!(
-        resolution.model.is_some(),
-        "{:#?}\n{text}",
-        resolution.diagnostics
-    );
+    checked(&text, &catalog);
     let ties = notes(&report, "ties");
     assert!(
         ties.contains("rows may tie in the ORDER BY") && ties.contains("ORDER BY (id)"),
@@ -286,8 +286,7 @@ fn of_rows_that_distinct_drops_no_limit_is_left_in_the_access_pattern() {
 #[test]
 fn indexes_that_hold_columns_of_different_parents_of_one_table_pass_check() {
     let mut catalog = typed_shop();
-    let mut tables = catalog.tables.iter_mut();
-    let orders = tables.find(|table| table.name.name == "orders").unwrap();
+    let orders = orders(&mut catalog);
     let mut seller = orders.column("user_id").unwrap().clone();
     seller.name = "seller_id".to_owned();
     let mut key = orders.foreign_keys[0].clone();
@@ -306,12 +305,7 @@ fn indexes_that_hold_columns_of_different_parents_of_one_table_pass_check() {
         SELECT * FROM orders WHERE id = :id;",
     );
     assert!(report.indexes.len() > 1, "{text}");
-    let resolution = checked(&text, &catalog);
-    assert!(
-        resolution.model.is_some(),
-        "{:#?}\n{text}",
-        resolution.diagnostics
-    );
+    checked(&text, &catalog);
 }
 
 #[test]
@@ -404,9 +398,9 @@ fn orders(catalog: &mut Catalog) -> &mut Table {
     tables.find(|table| table.name.name == "orders").unwrap()
 }
 
-fn kind_of_order(catalog: &mut Catalog) -> &mut Column {
+fn column_of_orders<'c>(catalog: &'c mut Catalog, name: &str) -> &'c mut Column {
     let mut columns = orders(catalog).columns.iter_mut();
-    columns.find(|column| column.name == "kind").unwrap()
+    columns.find(|column| column.name == name).unwrap()
 }
 
 #[test]
@@ -422,12 +416,7 @@ fn a_constant_pattern_beside_parameters_is_served_and_others_say_what_they_are()
             -- meant (1/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND kind LIKE {pattern};"
         );
         let (text, report) = served(&catalog, &sql);
-        let resolution = checked(&text, &catalog);
-        assert!(
-            resolution.model.is_some(),
-            "{:#?}\n{text}",
-            resolution.diagnostics
-        );
+        checked(&text, &catalog);
         assert!(report.reads[0].served.is_some(), "{report:#?}");
         assert!(text.contains(said), "{pattern}: {text}");
     }
@@ -457,8 +446,7 @@ fn a_constant_behind_a_parameter_is_passed_with_it() {
         assert!(report.reads[0].served.is_some(), "{report:#?}");
         let said = format!("the application computes `{passed}` and passes it as `kind`");
         assert!(notes(&report, "below").contains(&said), "{report:#?}");
-        let resolution = checked(&text, &catalog);
-        assert!(resolution.model.is_some(), "{:#?}", resolution.diagnostics);
+        checked(&text, &catalog);
     }
     catalog.dbms = Dbms::Postgres;
     for pattern in [":k || '/_%'", ":k || '%/%'", "'%' || :k || '/%'"] {
@@ -555,12 +543,7 @@ fn no_figure_is_read_without_a_condition_of_its_query() {
 #[test]
 fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
     let mut catalog = shop_with_kinds();
-    let kind = orders(&mut catalog)
-        .columns
-        .iter_mut()
-        .find(|one| one.name == "kind")
-        .unwrap();
-    kind.insensitive = true;
+    column_of_orders(&mut catalog, "kind").insensitive = true;
     let (_, report) = served(
         &catalog,
         "-- extremes (5/s)\nSELECT max(kind) AS a, min(kind) AS b FROM orders WHERE user_id = :u;
@@ -641,7 +624,7 @@ fn a_constant_stands_in_a_filter_where_both_sides_read_it_alike() {
     ] {
         let mut catalog = shop_with_kinds();
         catalog.dbms = dbms;
-        let kind = kind_of_order(&mut catalog);
+        let kind = column_of_orders(&mut catalog, "kind");
         kind.data_type = data_type.clone();
         declared.clone_into(&mut kind.declared);
         let (text, _) = served(
@@ -651,12 +634,7 @@ fn a_constant_stands_in_a_filter_where_both_sides_read_it_alike() {
                 -- some (1/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND {condition};"
             ),
         );
-        let resolution = checked(&text, &catalog);
-        let found = &resolution.diagnostics;
-        assert!(
-            resolution.model.is_some(),
-            "{condition}: {found:#?}\n{text}"
-        );
+        checked(&text, &catalog);
         let filters = text.lines().filter(|line| line.contains("filter:"));
         let filters: Vec<&str> = filters.collect();
         if filter.is_empty() {
@@ -725,7 +703,7 @@ fn a_reference_that_is_not_enforced_may_lead_nowhere() {
 #[test]
 fn no_range_of_booleans_is_asked_of_a_table() {
     let mut catalog = shop_with_kinds();
-    kind_of_order(&mut catalog).data_type = DataType::Boolean;
+    column_of_orders(&mut catalog, "kind").data_type = DataType::Boolean;
     let (text, report) = served(
         &catalog,
         "-- by_parameter (1/s)
@@ -735,11 +713,7 @@ fn no_range_of_booleans_is_asked_of_a_table() {
         -- equal (1/s)
         SELECT id FROM orders WHERE user_id = :user AND kind = :kind;",
     );
-    let why_not = |name: &str| {
-        let mut reads = report.reads.iter();
-        let read = reads.find(|read| read.name == name).unwrap();
-        read.why_not.as_deref().unwrap_or_default()
-    };
+    let why_not = |name: &str| read(&report, name).why_not.as_deref().unwrap_or_default();
     let why = why_not("by_parameter");
     assert!(why.contains("range of booleans"), "{why}");
     assert_eq!(why_not("equal"), "");
@@ -773,7 +747,7 @@ fn groups_by_a_collation_are_named() {
     let (_, report) = served(&catalog, reads);
     let all = ["groups", "distinct", "first", "other"];
     assert!(all.iter().all(|name| !notes(&report, name).contains(said)));
-    kind_of_order(&mut catalog).insensitive = true;
+    column_of_orders(&mut catalog, "kind").insensitive = true;
     let (_, report) = served(&catalog, reads);
     for name in all {
         let notes = notes(&report, name);
@@ -795,11 +769,7 @@ fn a_collection_is_found_with_its_children() {
         -- one (1/s)
         SELECT id, email FROM users WHERE id = :u;",
     );
-    let found = |name: &str| {
-        let mut reads = report.reads.iter();
-        let read = reads.find(|read| read.name == name).unwrap();
-        read.served.as_ref().unwrap().found
-    };
+    let found = |name: &str| read(&report, name).served.as_ref().unwrap().found;
     // A user and three orders.
     assert!((found("whole") - 4.0).abs() < 0.01, "{}", found("whole"));
     assert!((found("one") - 1.0).abs() < 0.01, "{}", found("one"));
@@ -808,7 +778,7 @@ fn a_collection_is_found_with_its_children() {
 #[test]
 fn a_type_that_cuts_what_it_is_compared_with_is_compared_by_its_text() {
     let mut catalog = shop_with_kinds();
-    "\"char\"".clone_into(&mut kind_of_order(&mut catalog).declared);
+    "\"char\"".clone_into(&mut column_of_orders(&mut catalog, "kind").declared);
     let (text, report) = served(
         &catalog,
         "-- read (1/s)\nSELECT id, kind FROM orders WHERE kind = :k;
@@ -832,12 +802,7 @@ fn literals_of_one_column_are_a_list_of_examples() {
     let served = |condition: &str| {
         let sql = format!("-- get (50/s)\nSELECT id, kind FROM orders WHERE {condition};");
         let (text, report) = served(&catalog, &sql);
-        let resolution = checked(&text, &catalog);
-        assert!(
-            resolution.model.is_some(),
-            "{:#?}\n{text}",
-            resolution.diagnostics
-        );
+        checked(&text, &catalog);
         assert!(!text.contains("$when"), "{condition}: {text}");
         let notes = notes(&report, "get");
         let served = report.reads[0].served.clone().unwrap();
@@ -924,17 +889,9 @@ fn orders_of_sqlite() -> (Catalog, Limits) {
 }
 
 fn served_within(catalog: &Catalog, limits: &Limits, statements: &str) -> (String, Report) {
-    let prices = Prices::read(SHIPPED, None).unwrap();
-    let statements = workload::read(statements, catalog.dbms).unwrap();
-    let proposed = design(catalog, &statements, &prices, limits);
-    let resolution = checked(&proposed.mapping, catalog);
-    assert!(
-        resolution.model.is_some(),
-        "{:#?}\n{}",
-        resolution.diagnostics,
-        proposed.mapping
-    );
-    (proposed.mapping, proposed.report)
+    let found = designed(catalog, limits, statements);
+    checked(&found.mapping, catalog);
+    (found.mapping, found.report)
 }
 
 #[test]
@@ -954,10 +911,7 @@ fn escaped_keys_sort_the_texts_that_they_leave_as_they_are() {
         -- get (30/s)
         SELECT id FROM orders WHERE code = :c;";
     let (text, report) = served_within(&catalog, &limits, sql);
-    let is_served = |name: &str| {
-        let mut reads = report.reads.iter();
-        reads.any(|read| read.name == name && read.served.is_some())
-    };
+    let is_served = |name: &str| read(&report, name).served.is_some();
     assert!(text.contains("key_escape: percent"), "{text}");
     assert!(is_served("byTime") && is_served("get"), "{report:#?}");
     assert!(!is_served("byCode"), "{report:#?}");
@@ -1002,7 +956,7 @@ fn the_greatest_value_is_one_item_of_the_key_of_another_read() {
 #[test]
 fn a_column_without_case_is_asked_in_lower_case_where_all_is_ascii() {
     let (mut catalog, mut limits) = orders_of_sqlite();
-    let kind = kind_of_order(&mut catalog);
+    let kind = column_of_orders(&mut catalog, "kind");
     kind.insensitive = true;
     kind.collation = Some("NOCASE".to_owned());
     let sql = "-- byKind (30/s)\nSELECT id FROM orders WHERE kind = 'web';";
@@ -1031,7 +985,7 @@ fn a_binary_collation_that_ignores_blanks_keeps_case() {
         (Some("latin1_bin"), false),
         (Some("utf8mb4_0900_ai_ci"), true),
     ] {
-        let kind = kind_of_order(&mut catalog);
+        let kind = column_of_orders(&mut catalog, "kind");
         kind.insensitive = true;
         kind.collation = collation.map(str::to_owned);
         let (text, _) = served(&catalog, reads);
@@ -1092,6 +1046,13 @@ fn tables_of(tables: &[(&str, u64, &[&str])]) -> Catalog {
     catalog
 }
 
+/// Limits with what was counted of one column.
+fn observed(catalog: &Catalog, column: (&str, &str), counts: [u64; 3]) -> Limits {
+    let mut limits = Limits::default();
+    observe(&mut limits, catalog, column, counts);
+    limits
+}
+
 /// What was counted of a column: rows, different values, and the rows with the most frequent one.
 fn observe(limits: &mut Limits, catalog: &Catalog, column: (&str, &str), counts: [u64; 3]) {
     let mut tables = catalog.tables.iter();
@@ -1111,9 +1072,7 @@ fn observe(limits: &mut Limits, catalog: &Catalog, column: (&str, &str), counts:
 }
 
 fn warned(catalog: &Catalog, statements: &str, limits: &Limits) -> (Report, Vec<String>) {
-    let prices = Prices::read(SHIPPED, None).unwrap();
-    let statements = workload::read(statements, catalog.dbms).unwrap();
-    let report = design(catalog, &statements, &prices, limits).report;
+    let report = designed(catalog, limits, statements).report;
     let warnings = report.warnings.iter().map(ToString::to_string).collect();
     (report, warnings)
 }
@@ -1208,13 +1167,7 @@ fn a_row_is_found_by_the_writes_that_give_its_key() {
     let (_, warnings) = warned(&catalog, reads, &Limits::default());
     let is_lost = |warning: &String| warning.starts_with("no key finds the rows");
     assert!(!warnings.iter().any(is_lost), "{warnings:#?}");
-    let mut limits = Limits::default();
-    observe(
-        &mut limits,
-        &catalog,
-        ("orders", "tracking"),
-        [50_000, 50_000, 1],
-    );
+    let limits = observed(&catalog, ("orders", "tracking"), [50_000, 50_000, 1]);
     let (mapping, _) = served_within(&catalog, &limits, reads);
     assert!(mapping.contains("key: { PK: \"ORDERS#{id}\""), "{mapping}");
     // Where a read has to be consistent, the writes find their row by an index of keys.
@@ -1270,24 +1223,13 @@ fn a_key_that_is_hot_for_its_most_frequent_value_is_not_that_of_the_table() {
     let catalog = tables_of(&[("items", 10_000, &["id", "owner", "n"])]);
     let reads = "-- ofOwner (1/s)\nSELECT id FROM items WHERE owner = :o;
         -- count (2000/s)\nUPDATE items SET n = :n WHERE owner = :o AND id = :i;";
-    let mut limits = Limits::default();
-    observe(
-        &mut limits,
-        &catalog,
-        ("items", "owner"),
-        [10_000, 100, 150],
-    );
+    let limits = observed(&catalog, ("items", "owner"), [10_000, 100, 150]);
     let (mapping, _) = served_within(&catalog, &limits, reads);
     assert!(
         mapping.contains("key: { PK: \"OWNER#{owner}\""),
         "{mapping}"
     );
-    observe(
-        &mut limits,
-        &catalog,
-        ("items", "owner"),
-        [10_000, 100, 6_000],
-    );
+    let limits = observed(&catalog, ("items", "owner"), [10_000, 100, 6_000]);
     let (mapping, _) = served_within(&catalog, &limits, reads);
     assert!(mapping.contains("key: { PK: \"ITEMS#{id}\""), "{mapping}");
 }
@@ -1350,13 +1292,7 @@ fn a_hot_key_is_that_of_the_most_frequent_value_with_all_that_stands_under_it() 
         ("meters", 60, &["id", "value"]),
         ("readings", 2_500, &["id", "meter_id@meters", "value"]),
     ]);
-    let mut limits = Limits::default();
-    observe(
-        &mut limits,
-        &catalog,
-        ("readings", "meter_id"),
-        [2_500, 60, 1_100],
-    );
+    let limits = observed(&catalog, ("readings", "meter_id"), [2_500, 60, 1_100]);
     let reads = "-- meter (10/s)\nSELECT id, value FROM meters WHERE id = :id;
         -- last (300/s, strong)\nSELECT id, value FROM readings WHERE meter_id = :m ORDER BY id DESC LIMIT 5;
         -- bump (1500/s)\nUPDATE meters SET value = value + 1 WHERE id = :id;
@@ -1380,8 +1316,7 @@ fn a_hot_key_is_that_of_the_most_frequent_value_with_all_that_stands_under_it() 
 #[test]
 fn lists_are_unbounded_by_what_is_known() {
     let catalog = tables_of(&[("events", 5_000, &["id", "kind", "no", "at", "size"])]);
-    let mut limits = Limits::default();
-    observe(&mut limits, &catalog, ("events", "kind"), [5_000, 100, 80]);
+    let mut limits = observed(&catalog, ("events", "kind"), [5_000, 100, 80]);
     observe(&mut limits, &catalog, ("events", "no"), [5_000, 5_000, 1]);
     let reads = "-- ofKind (5/s)\nSELECT id, at FROM events WHERE kind = :k ORDER BY at;
         -- byNo (5/s)\nSELECT id FROM events WHERE no = :n;
@@ -1420,8 +1355,7 @@ fn copies_say_how_many_there_are_at_most_and_whether_a_key_finds_them() {
         ("users", 400, &["id", "name"]),
         ("notes", 800, &["id", "author@users", "size"]),
     ]);
-    let mut limits = Limits::default();
-    observe(&mut limits, &catalog, ("notes", "author"), [800, 400, 278]);
+    let limits = observed(&catalog, ("notes", "author"), [800, 400, 278]);
     let reads = "-- note (50/s)\nSELECT n.id, n.size, u.name FROM notes n JOIN users u ON u.id = n.author WHERE n.id = :id;
         -- rename (1/s)\nUPDATE users SET name = :n WHERE id = :id;";
     let (_, warnings) = warned(&catalog, reads, &limits);
@@ -1746,8 +1680,7 @@ fn values_that_are_not_of_their_columns_type_or_form_are_compared_with_nothing()
         let catalog = joined_by(Dbms::Sqlite, &column, &whole_numbers("integer"));
         for condition in ["of_p = :x", "id = :i AND of_p <> :x"] {
             for mixed in [0, 3] {
-                let mut limits = Limits::default();
-                observe(&mut limits, &catalog, ("c", "of_p"), [1_000, 50, 30]);
+                let mut limits = observed(&catalog, ("c", "of_p"), [1_000, 50, 30]);
                 for sample in limits.observed.columns.values_mut() {
                     sample.mixed = mixed;
                 }
@@ -1942,11 +1875,7 @@ fn what_a_key_cannot_ask_for_as_the_database_compares_it_is_not_served() {
         (Dbms::Postgres, "bytea", binary, ""),
     ] {
         catalog.dbms = dbms;
-        let code = orders(&mut catalog)
-            .columns
-            .iter_mut()
-            .find(|one| one.name == "code")
-            .unwrap();
+        let code = column_of_orders(&mut catalog, "code");
         (code.declared, code.data_type) = (declared.to_owned(), data_type);
         let sql = "-- find (9/s)\nSELECT id FROM orders WHERE code = :c;";
         let (_, report) = served_within(&catalog, &limits, sql);
@@ -1969,11 +1898,7 @@ fn a_collation_that_keeps_case_apart_is_searched_with_case() {
         ("utf8mb4_ja_0900_as_cs_ks", false),
         ("latin1_general_cs", false),
     ] {
-        let code = orders(&mut catalog)
-            .columns
-            .iter_mut()
-            .find(|one| one.name == "code")
-            .unwrap();
+        let code = column_of_orders(&mut catalog, "code");
         (code.insensitive, code.collation) = (true, Some(collation.to_owned()));
         let sql = "-- find (9/s)\nSELECT id, code FROM orders WHERE code LIKE :c || '%';";
         let (mapping, _) = served_within(
@@ -1991,12 +1916,7 @@ fn rows_with_null_in_their_key_are_asked_for_by_no_part_of_a_condition() {
     let table = orders(&mut catalog);
     table.primary_key = vec!["kind".to_owned(), "code".to_owned()];
     table.unique_keys.clear();
-    table
-        .columns
-        .iter_mut()
-        .find(|one| one.name == "code")
-        .unwrap()
-        .nullable = true;
+    column_of_orders(&mut catalog, "code").nullable = true;
     let read = |condition: &str| {
         let sql = format!("-- find (9/s)\nSELECT id FROM orders WHERE kind = :k AND {condition};");
         let (_, report) = served_within(&catalog, &limits, &sql);
@@ -2093,28 +2013,17 @@ fn a_way_out_is_one_that_there_is() {
 #[test]
 fn a_thousand_rows_are_sorted_by_the_application_where_a_key_costs_more() {
     let catalog = tables_of(&[("docs", 40_000, &["id", "owner", "title", "views"])]);
-    let mut limits = Limits::default();
     let sql = "-- top (5/s)\nSELECT id, title, views FROM docs WHERE owner = :o ORDER BY views DESC, id DESC LIMIT 10;
         -- view (300/s)\nUPDATE docs SET views = views + 1 WHERE id = :id;";
     let of = |limits: &Limits| served_within(&catalog, limits, sql);
-    observe(
-        &mut limits,
-        &catalog,
-        ("docs", "owner"),
-        [40_000, 4_000, 900],
-    );
+    let limits = observed(&catalog, ("docs", "owner"), [40_000, 4_000, 900]);
     let (text, report) = of(&limits);
     assert!(
         notes(&report, "top").contains("the application sorts"),
         "{text}"
     );
     assert!(report.sum.all < 550.0, "{report:#?}");
-    observe(
-        &mut limits,
-        &catalog,
-        ("docs", "owner"),
-        [40_000, 4_000, 1_100],
-    );
+    let limits = observed(&catalog, ("docs", "owner"), [40_000, 4_000, 1_100]);
     let (text, report) = of(&limits);
     assert!(
         !notes(&report, "top").contains("the application sorts"),

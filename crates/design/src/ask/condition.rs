@@ -1,5 +1,6 @@
 //! The conditions of a read: what is equal, what is a range, and what decides who is in an index.
 
+use dynafold_format::text_if;
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
@@ -374,15 +375,8 @@ impl<'c> Reading<'c, '_> {
         path: Find<'_>,
     ) -> Result<Compared, Unserved> {
         let folds = folds_case;
-        let is_bare = |operand: &Operand| operand.around.is_empty() || folds(operand);
-        let column = match &left.value {
-            OperandValue::Column(column) if is_bare(left) => path(column),
-            _ => None,
-        };
-        let parameter = match &right.value {
-            OperandValue::Parameter(name) if is_bare(right) => Some(name.clone()),
-            _ => None,
-        };
+        let column = column_in(left).and_then(path);
+        let parameter = parameter_in(right).map(str::to_owned);
         let Some((column, parameter)) = column.zip(parameter) else {
             if !left.parameters().is_empty() {
                 let why = format!("asks for `{text}`, which is computed from parameters");
@@ -483,11 +477,7 @@ impl<'c> Reading<'c, '_> {
             "; for letters beyond ASCII this means Unicode's lower case, which may differ from the database's `lower` (`É` under the collation C, `İ`, `Σ` at the end of a word)"
         };
         let column = &column.column;
-        let stands = if folds {
-            format!("{column} is in lower case in the key: ")
-        } else {
-            String::new()
-        };
+        let stands = text_if(folds, format!("{column} is in lower case in the key: "));
         let note = format!("{stands}the application passes {column} in lower case{other_letters}");
         Ok(note.into())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dynafold_format::text_if;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableName, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, InResult, Lists, Operand, OperandValue, RowLimit,
@@ -9,7 +10,7 @@ use dynafold_sql::{
 };
 
 use super::sql::{direction, ignores_blanks};
-use super::{Reading, with_reading};
+use super::{Reading, selected_values, with_reading};
 use crate::observed::Observed;
 
 /// The column and the value, in SQL, that stand for a group where all rows are one group.
@@ -124,21 +125,18 @@ pub(crate) fn unkept_figures(
 impl Reading<'_, '_> {
     /// A column whose sum or mean, which the query computes, depends on the order of the rows.
     fn inexact_sum(&self) -> Option<String> {
-        let mut outputs = self.select.outputs.iter();
-        outputs.find_map(|output| match output {
-            SelectOutput::One { value, .. } => match (&value.value, value.around.as_slice()) {
-                (OperandValue::Column(column), [Wrapping::Function(name)])
-                    if ["sum", "avg", "total"].contains(&&**name) =>
-                {
-                    let (at, name) = self.column(column)?;
-                    let column = self.tables.get(at)?.column(&name)?;
-                    let is_number = column.data_type.family() == TypeFamily::Number;
-                    let is_exact = is_summed_exactly(column, self.catalog.dbms);
-                    (is_number && !is_exact).then_some(name)
-                }
-                _ => None,
-            },
-            SelectOutput::All | SelectOutput::AllOf(_) => None,
+        let mut values = selected_values(self.select);
+        values.find_map(|value| match (&value.value, value.around.as_slice()) {
+            (OperandValue::Column(column), [Wrapping::Function(name)])
+                if ["sum", "avg", "total"].contains(&&**name) =>
+            {
+                let (at, name) = self.column(column)?;
+                let column = self.tables.get(at)?.column(&name)?;
+                let is_number = column.data_type.family() == TypeFamily::Number;
+                let is_exact = is_summed_exactly(column, self.catalog.dbms);
+                (is_number && !is_exact).then_some(name)
+            }
+            _ => None,
         })
     }
 
@@ -513,10 +511,8 @@ impl Reading<'_, '_> {
                 .map(|(column, parameter)| format!("{} = :{parameter}", written(column)));
             equalities.collect()
         };
-        let filtered = |conditions: Vec<String>| match conditions.as_slice() {
-            [] => String::new(),
-            all => format!(" WHERE {}", all.join(" AND ")),
-        };
+        let filtered =
+            |all: Vec<String>| text_if(!all.is_empty(), format!(" WHERE {}", all.join(" AND ")));
         let named = |text: String, name: &String| format!("{text} AS {}", quoted(name));
         let over: Vec<String> = outputs
             .iter()
@@ -536,11 +532,7 @@ impl Reading<'_, '_> {
             .collect();
         let by = groups.iter().filter(|column| !is_total(table, column));
         let by: Vec<String> = by.map(|column| own(column)).collect();
-        let by = if by.is_empty() {
-            String::new()
-        } else {
-            format!(" GROUP BY {}", by.join(", "))
-        };
+        let by = text_if(!by.is_empty(), format!(" GROUP BY {}", by.join(", ")));
         let all = sql_conditions.iter().cloned().chain(equalities(&own));
         let met = filtered(all.collect());
         let from = self.from(0);

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use dynafold_format::joined;
+use dynafold_format::{joined, text_if};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TypeFamily};
 use dynafold_relational::value::Number;
 use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
 
-use super::sql::ignores_blanks;
+use super::sql::{ignores_blanks, sign};
 use super::{Ask, Asked, Equal, Note, RangeAsk, When};
 use crate::path::Path;
 
@@ -84,11 +84,7 @@ impl Test {
             Self::BeginsWith(value) => format!("begins_with({name}, {value})"),
             Self::In { list, negated } => {
                 let list = joined(list.iter().map(Value::to_string), ", ");
-                let not = if *negated {
-                    format!("attribute_exists({name}) AND NOT ")
-                } else {
-                    String::new()
-                };
+                let not = text_if(*negated, format!("attribute_exists({name}) AND NOT "));
                 format!("{not}{name} IN ({list})")
             }
             Self::All(tests) => joined(tests.iter().map(|test| test.text(name)), " AND "),
@@ -223,18 +219,6 @@ fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
         Some(false)
     } else {
         each.into_iter().collect::<Option<Vec<_>>>().map(|_| true)
-    }
-}
-
-/// A comparator as a filter writes it.
-fn sign(comparator: Comparator) -> &'static str {
-    match comparator {
-        Comparator::Equal | Comparator::NotDistinct => "=",
-        Comparator::NotEqual => "<>",
-        Comparator::Less => "<",
-        Comparator::LessOrEqual => "<=",
-        Comparator::Greater => ">",
-        Comparator::GreaterOrEqual => ">=",
     }
 }
 

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table};
 use dynafold_sql::{
-    ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SelectOutput, SqlQuery,
-    Wrapping, identifier,
+    ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SqlQuery, Wrapping,
+    identifier,
 };
 
 use super::sql::{ignores_blanks, is_loose};
 use super::{
     Ask, At, COMPUTED, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct,
-    is_one_row, note_names,
+    is_one_row, note_names, selected_values,
 };
 use crate::path::{Path, Step};
 
@@ -433,12 +433,7 @@ impl<'c> Reading<'c, '_> {
 
     /// The columns of figures, such as `max` and `count(DISTINCT …)`, whose texts the database does not compare by their characters.
     fn figures_by_collation(&self) -> Vec<String> {
-        let outputs = self.select.outputs.iter();
-        let values = outputs.filter_map(|output| match output {
-            SelectOutput::One { value, .. } => Some(value),
-            SelectOutput::All | SelectOutput::AllOf(_) => None,
-        });
-        let compared = values.filter(|value| match value.around.as_slice() {
+        let compared = selected_values(self.select).filter(|value| match value.around.as_slice() {
             [] => matches!(value.value, OperandValue::Expression(_)),
             [Wrapping::Function(name)] => name != "count",
             _ => true,
@@ -535,10 +530,9 @@ impl<'c> Reading<'c, '_> {
         let own: Vec<Path> = own.collect();
         let references = references.into_iter().filter(|path| !own.contains(path));
         for path in own.iter().cloned().chain(references) {
-            let second = ask.referred.iter().flat_map(|parent| &parent.columns);
-            let second = second.map(|(_, name)| name);
-            let mut names = outputs.iter().map(|(_, name)| name).chain(second);
-            let name = if names.any(|name| *name == path.column) {
+            let mut names = outputs.iter().map(|(_, name)| name);
+            let is_taken = names.any(|name| *name == path.column) || is_named(ask, &path.column);
+            let name = if is_taken {
                 self.name_with_table(ask.root, &path)
             } else {
                 path.column.clone()

@@ -461,15 +461,8 @@ pub(super) fn column_in(operand: &Operand) -> Option<&ColumnRef> {
 /// A range of a column: what is compared, with each bound and its sign.
 fn bounds(condition: &Condition) -> Option<(&Operand, Vec<(&'static str, &Operand)>)> {
     match &condition.test {
-        ConditionTest::Compare { left, op, right } => {
-            let sign = match op {
-                Comparator::Less => "<",
-                Comparator::LessOrEqual => "<=",
-                Comparator::Greater => ">",
-                Comparator::GreaterOrEqual => ">=",
-                _ => return None,
-            };
-            Some((left, vec![(sign, right)]))
+        ConditionTest::Compare { left, op, right } if op.is_range() => {
+            Some((left, vec![(sign(*op), right)]))
         }
         ConditionTest::Between {
             operand,
@@ -478,6 +471,18 @@ fn bounds(condition: &Condition) -> Option<(&Operand, Vec<(&'static str, &Operan
             high,
         } => Some((operand, vec![(">=", low), ("<=", high)])),
         _ => None,
+    }
+}
+
+/// A comparator as SQL and filters write it.
+pub(super) fn sign(comparator: Comparator) -> &'static str {
+    match comparator {
+        Comparator::Equal | Comparator::NotDistinct => "=",
+        Comparator::NotEqual => "<>",
+        Comparator::Less => "<",
+        Comparator::LessOrEqual => "<=",
+        Comparator::Greater => ">",
+        Comparator::GreaterOrEqual => ">=",
     }
 }
 

@@ -7,7 +7,7 @@ use dynafold_relational::catalog::{
     TableName, UniqueKey,
 };
 
-use crate::{ColumnSample, Limits, check_expiries, design, workload};
+use crate::{ColumnSample, Design, Limits, check_expiries, design, workload};
 
 struct Case {
     kind: &'static str,
@@ -659,10 +659,22 @@ fn warnings(text: &str) -> Vec<String> {
     let (catalog, mut limits) = schema(tables);
     let expiries = workload::expiries(statements).unwrap();
     limits.expiries = check_expiries(&catalog, &expiries).unwrap();
-    let statements = workload::read(statements, catalog.dbms).unwrap();
-    let prices = Prices::read(SHIPPED, None).unwrap();
-    let report = design(&catalog, &statements, &prices, &limits).report;
+    let report = designed(&catalog, &limits, statements).report;
     report.warnings.iter().map(ToString::to_string).collect()
+}
+
+/// A design for a workload, at the prices that are shipped.
+pub(crate) fn designed(catalog: &Catalog, limits: &Limits, sql: &str) -> Design {
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    design(catalog, &statements, &prices, limits)
+}
+
+/// A design that serves every read of its workload.
+pub(crate) fn all_served(catalog: &Catalog, limits: &Limits, sql: &str) -> Design {
+    let found = designed(catalog, limits, sql);
+    assert!(found.report.serves_all(), "{:#?}", found.report);
+    found
 }
 
 /// Tables as `NAME ROWS: COLUMN WORDS, …`. The first column is the primary key, and columns are whole numbers that are never

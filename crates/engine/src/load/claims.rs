@@ -105,14 +105,14 @@ fn keys_differ(
 ) -> (ClaimVerdict, String) {
     let finished = outcome.is_finished();
     let compares_again = states == SourceStates::Two;
+    let compared = counted_as(keys.compared, "key was", "keys were");
+    let differs = |items: u64| {
+        let items = counted_as(items, "item has", "items have");
+        let because = format!("{items} the key of another item");
+        (ClaimVerdict::Differs, because)
+    };
     match keys.check {
-        _ if keys.overwritten > 0 => (
-            ClaimVerdict::Differs,
-            format!(
-                "{} the key of another item",
-                counted_as(keys.overwritten, "item has", "items have")
-            ),
-        ),
+        _ if keys.overwritten > 0 => differs(keys.overwritten),
         _ if keys.shared > 0 && compares_again && matches!(outcome, Outcome::Complete) => (
             ClaimVerdict::NotProved,
             format!(
@@ -120,13 +120,7 @@ fn keys_differ(
                 counted_as(keys.shared, "item had", "items had")
             ),
         ),
-        _ if keys.all_shared() > 0 => (
-            ClaimVerdict::Differs,
-            format!(
-                "{} the key of another item",
-                counted_as(keys.all_shared(), "item has", "items have")
-            ),
-        ),
+        _ if keys.all_shared() > 0 => differs(keys.all_shared()),
         _ if states == SourceStates::Many => (
             ClaimVerdict::NotProved,
             "rows may have changed between the reads of the chunks, and for each chunk only the keys of one result were compared: another attempt, such as one that failed or was killed, may have overwritten an item"
@@ -135,17 +129,12 @@ fn keys_differ(
         KeyCheck::Proved => (ClaimVerdict::Proved, "by the schema, as `check` says".to_owned()),
         KeyCheck::First if keys.shared_left_out > 0 => (
             ClaimVerdict::NotProved,
-            format!(
-                "{} compared before the first write: {}",
-                counted_as(keys.compared, "key was", "keys were"),
-                keys.left_out()
-            ),
+            format!("{compared} compared before the first write: {}", keys.left_out()),
         ),
         KeyCheck::First if finished && compares_again => (
             ClaimVerdict::Proved,
             format!(
-                "{} compared before the first write, and the keys of the loaded rows again after the load: no two are equal",
-                counted_as(keys.compared, "key was", "keys were")
+                "{compared} compared before the first write, and the keys of the loaded rows again after the load: no two are equal"
             ),
         ),
         KeyCheck::First if keys.compared > 0 && compares_again => (
@@ -155,10 +144,7 @@ fn keys_differ(
         ),
         KeyCheck::First if keys.compared > 0 || finished => (
             ClaimVerdict::Proved,
-            format!(
-                "{} compared before the first write, and no two are equal",
-                counted_as(keys.compared, "key was", "keys were")
-            ),
+            format!("{compared} compared before the first write, and no two are equal"),
         ),
         KeyCheck::Late if finished && !keys.not_compared.is_empty() => (
             ClaimVerdict::NotProved,

@@ -379,7 +379,6 @@ fn deletion_units(size: usize, entries: impl IntoIterator<Item = Option<usize>>)
     write_units(size) + entries.map(write_units).sum::<u64>()
 }
 
-/// A value as DynamoDB JSON.
 /// The claim that a partition holds no item. `left`: those that it was found to hold.
 fn is_empty(partition: &Attribute, left: u64) -> Claim {
     let shown = match left {

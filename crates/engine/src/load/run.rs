@@ -86,22 +86,16 @@ impl BegunLoad {
 
     /// The same for who reports to somebody else: the state says that the load is complete once the report is handed
     /// on and the run closed. A process that is killed before then goes on, and reports.
-    pub async fn run_unclosed(mut self, ready: ReadyTable) -> (Report, UnclosedRun) {
-        self.at += ready.took;
-        if let Some(mut setting) = self.setting.take() {
-            setting.ready = ready;
-            match self.enter(&mut setting).await {
-                Ok(()) => self.setting = Some(setting),
-                Err(why) => self.halt.set(why),
-            }
-        }
-        let ended = Box::pin(load_and_report(self)).await;
+    pub async fn run_unclosed(self, ready: ReadyTable) -> (Report, UnclosedRun) {
+        let ended = Box::pin(self.run_to_end(ready)).await;
         (ended.report, ended.unclosed)
     }
 
-    /// The same for a chunk that was handed out.
-    pub(super) async fn run_handed(mut self) -> EndedLoad {
+    /// The same with all that the load leaves.
+    pub(super) async fn run_to_end(mut self, ready: ReadyTable) -> EndedLoad {
+        self.at += ready.took;
         if let Some(mut setting) = self.setting.take() {
+            setting.ready = ready;
             match self.enter(&mut setting).await {
                 Ok(()) => self.setting = Some(setting),
                 Err(why) => self.halt.set(why),

@@ -93,7 +93,7 @@ impl PlaceSurvey {
             items: self.items,
             bytes: self.bytes,
             write_units: self.units.iter().sum(),
-            hottest: self.hot.as_ref().map(|hot| heaviness(hot, NAMED)),
+            hottest: self.hot.as_ref().map(heaviness),
             rated: self.rated_writes(rates, items),
             reads: None,
         }
@@ -152,12 +152,12 @@ fn units_at_rate(rate: f64, units: u64, items: f64) -> f64 {
 }
 
 /// The heaviest keys of a sketch, of which it is certain that they are the heaviest.
-pub(super) fn heaviness(sketch: &Sketch, named: usize) -> HeaviestKeys {
-    let mut heaviest = sketch.heaviest(named + 1);
+pub(super) fn heaviness(sketch: &Sketch) -> HeaviestKeys {
+    let mut heaviest = sketch.heaviest(NAMED + 1);
     let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error);
-    let next = heaviest.get(certain.min(named));
+    let next = heaviest.get(certain.min(NAMED));
     let others_at_most = next.map_or(sketch.error, |heavy| heavy.most);
-    heaviest.truncate(certain.min(named));
+    heaviest.truncate(certain.min(NAMED));
     HeaviestKeys {
         total: sketch.total,
         error: sketch.error,

@@ -20,7 +20,7 @@ use dynafold_mapping::template::Context;
 use dynafold_source::Source;
 
 use super::forecast::{Forecast, ItemCollections, LargeItem, SizeClass};
-use super::places::{NAMED, PlaceSurvey, heaviness, hot, text};
+use super::places::{PlaceSurvey, heaviness, hot, text};
 use super::reads::ReadSurvey;
 use super::sketch::Sketch;
 use crate::load::{Cancel, Progress, RowKey, raw, row_json};
@@ -284,7 +284,7 @@ fn collections(sketch: &Sketch) -> ItemCollections {
         .collect();
     ItemCollections {
         limit: COLLECTION_LIMIT,
-        largest: heaviness(sketch, NAMED),
+        largest: heaviness(sketch),
         complete: sketch.error <= COLLECTION_LIMIT && over.len() < OVER,
         over,
     }

@@ -21,7 +21,7 @@ use crate::load::failure::{Failure, OutputFile};
 use crate::load::handed::HandedChunk;
 use crate::load::report::{Outcome, Progress, Report};
 use crate::load::run::EndedLoad;
-use crate::load::start::begin;
+use crate::load::start::{ReadyTable, begin};
 use crate::load::table::table_id;
 use crate::load::{Load, LoadOptions};
 
@@ -138,7 +138,7 @@ pub async fn work(line: &ChunkLine, job: ChunkJob) -> WorkedChunk {
         state: None,
     })
     .await;
-    let mut ended = Box::pin(begun.run_handed()).await;
+    let mut ended = Box::pin(begun.run_to_end(ReadyTable::default())).await;
     let source = ended.source.take();
     let well = match ended_well(&ended.report) {
         Ok(()) => attempt.same_table(&*target).await.map_err(Some),
