@@ -113,7 +113,11 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         unknown.contains("--idd") && unknown.contains("--id"),
         "{unknown}"
     );
+}
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_is_wrong_with_the_mapping_or_the_target_is_said() {
+    let table = Table::new("query-target", None).await;
     let mapping = table.folder.path().join("notes.yaml");
     let mapping = mapping.to_str().unwrap();
     let alone = |words: &[&str]| run(&mut command(&[&["query", mapping], words].concat()));

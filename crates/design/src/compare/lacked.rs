@@ -157,7 +157,7 @@ impl<'d> Priced<'d> {
         let Some(scan) = scan.filter(|scan| scan.from.table() == Some(&ask.root.name)) else {
             return false;
         };
-        let Some(filters) = self.filters(pattern, item, scan) else {
+        let Some(filters) = filter_conditions(pattern, item, scan) else {
             return false;
         };
         let index = self.index(pattern.index.as_deref());
@@ -187,33 +187,6 @@ impl<'d> Priced<'d> {
             && existing.is_in_order(item, &pattern.order, ask, pattern.descending)
     }
 
-    /// The conditions of an access pattern's filter on the columns of an item type, each with whether the attribute is the column as it
-    /// is. `None` where one is not understood.
-    fn filters(
-        &self,
-        pattern: &AccessPattern,
-        item: &ItemType,
-        scan: &Scan,
-    ) -> Option<Vec<(Filter, bool)>> {
-        let Some(filter) = &pattern.filter else {
-            return Some(Vec::new());
-        };
-        let conditions = filter.conditions()?.into_iter();
-        let filters = conditions.map(|condition| {
-            let node = item.node(condition.attribute)?;
-            let is_always = !matches!(node, AttributeNode::When { .. });
-            let value = node.template().filter(|_| is_always)?.single()?;
-            let filter = Filter {
-                path: path(value, scan)?,
-                test: test_of(&condition)?,
-            };
-            let is_whole = value.filters.is_empty() && value.place.path.is_empty();
-            let is_known = is_whole || !filter.test.parameters().is_empty();
-            is_known.then_some((filter, is_whole))
-        });
-        filters.collect()
-    }
-
     /// That an access pattern without SQL leaves out, by its `filter`, rows that a read asks for; `said`: the read, its literals meant.
     /// One way to read it that has all rows is enough.
     pub(super) fn filtered_out(
@@ -236,7 +209,7 @@ impl<'d> Priced<'d> {
             let has_read = items.iter().any(|(_, scan)| is_read(scan));
             let mut items = items.iter().filter(|(_, scan)| is_read(scan) || !has_read);
             items.find_map(|(item, scan)| {
-                let Some(filters) = self.filters(pattern, item, scan) else {
+                let Some(filters) = filter_conditions(pattern, item, scan) else {
                     return Some(
                         "its access pattern has a filter that is not understood".to_owned(),
                     );
@@ -265,6 +238,32 @@ impl<'d> Priced<'d> {
         let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
         lacked?.into_iter().next()
     }
+}
+
+/// The conditions of an access pattern's filter on the columns of an item type, each with whether the attribute is the column as it
+/// is. `None` where one is not understood.
+fn filter_conditions(
+    pattern: &AccessPattern,
+    item: &ItemType,
+    scan: &Scan,
+) -> Option<Vec<(Filter, bool)>> {
+    let Some(filter) = &pattern.filter else {
+        return Some(Vec::new());
+    };
+    let conditions = filter.conditions()?.into_iter();
+    let filters = conditions.map(|condition| {
+        let node = item.node(condition.attribute)?;
+        let is_always = !matches!(node, AttributeNode::When { .. });
+        let value = node.template().filter(|_| is_always)?.single()?;
+        let filter = Filter {
+            path: path(value, scan)?,
+            test: test_of(&condition)?,
+        };
+        let is_whole = value.filters.is_empty() && value.place.path.is_empty();
+        let is_known = is_whole || !filter.test.parameters().is_empty();
+        is_known.then_some((filter, is_whole))
+    });
+    filters.collect()
 }
 
 /// Why an access pattern with a `limit` serves no read that may want other rows.
