@@ -261,7 +261,7 @@ async fn rejects_of_an_export_that_goes_on_are_where_it_says_whatever_other_expo
     case.open();
     case.export("two", &["--items", "V"]).exits(0);
     let ended = case.export("one", &how).exits(3);
-    ended.says("going on with the parts");
+    ended.says("resuming with the files of the export");
     let file = ended.json()["rejects_file"].as_str().unwrap().to_owned();
     ended.says(&format!("complete but for 1 rejected row; it is in {file}"));
     let rejects = lines(std::path::Path::new(&file));
