@@ -201,7 +201,7 @@ cost
 
 to change a table loaded with the old mapping
   INVOICE: about 4 items to write
-  ORDER: about 5 items to write, because the key is made differently; about 5 items have the old keys; if no row makes them any more, --prune deletes them
+  ORDER: about 5 items to write, because the key is made differently; about 5 items have the old keys; if no row makes them any more, --prune deletes them; if rows are rejected now, their old items may stay
   CUSTOMER: every row makes the same item: nothing is written
   CART: about 2 items of a removed item type: unless overwritten, they stay, because the new mapping does not recognise them
   billing: `migrate` does not change this of a table that exists
@@ -292,6 +292,22 @@ impl<'t> Expected<'t> {
         read.options = options.unwrap().trim();
         read
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_of_a_renamed_type_stay_where_their_rows_have_expired_or_are_rejected() {
+    let expires = "columns: []\n    attributes: { ends: \"{id}\" }\n    expired: skip";
+    let ttl = ("sort: SK }", "sort: SK }, ttl: ends");
+    let old = with(ITEMS, &[ttl, ("columns: []", expires)]);
+    let case = Case::new(&old, &with(&old, &[("CART:", "BASKET:")])).await;
+    let text = case.text(3);
+    let step = "CART: items of BASKET overwrite its items: it makes the same keys of the same rows; items of expired rows stay: the load does not touch them, and DynamoDB deletes only those whose TTL has expired; if rows are rejected now, their old items may stay";
+    assert!(section(&text, MIGRATION).contains(&step), "{text}");
+    let report = case.diff(&["--format", "json"]).exits(3).json();
+    let steps = report["migration"]["steps"].as_array().unwrap().iter();
+    let stay = steps.filter(|step| step["rejected_stay"] == true);
+    let stay: Vec<&Value> = stay.map(|step| &step["item_type"]).collect();
+    assert_eq!(stay, ["CART"]);
 }
 
 /// A mapping with texts in it replaced.

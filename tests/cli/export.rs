@@ -576,7 +576,10 @@ async fn an_export_that_ends_before_its_parts_goes_on_only_with_what_the_source_
     let notes = |further: &[&str]| case.export("out", further).exits(1).stderr;
     notes(&[]);
     let again = notes(&[]);
-    assert!(again.contains("resuming with the files of the export"), "{again}");
+    assert!(
+        again.contains("resuming with the files of the export"),
+        "{again}"
+    );
     let other = notes(&["--now", "2026-11-01T00:00:00Z"]);
     assert!(
         other.contains("starting over: --now: 2026-11-01T00:00:00Z now, none then"),

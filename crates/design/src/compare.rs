@@ -36,6 +36,7 @@ use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
 use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_table};
+use columns::compared_loosely;
 use held::{Held, Rows, Way};
 use served::not_read;
 
@@ -120,6 +121,10 @@ pub struct PricedRequest {
     pub usd_month: f64,
     /// Whether it is strongly consistent, where the workload asks for that.
     pub consistent: Option<bool>,
+    /// The columns that the read asks for by values, and that the database compares by a collation, or without blanks at the end: keys
+    /// and filters compare them byte by byte, and may find fewer rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub byte_by_byte: Vec<String>,
 }
 
 impl PricedRequest {
@@ -622,6 +627,7 @@ impl<'d> Priced<'d> {
             units: (units + then.0 * 2.0 * each * float(lists)) * times,
             usd_month: 0.0,
             consistent: None,
+            byte_by_byte: compared_loosely(&of_statement, catalog),
         }
     }
 

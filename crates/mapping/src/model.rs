@@ -713,7 +713,11 @@ impl FilterExpression {
         let words: Vec<&str> = self.text.split_whitespace().collect();
         let (mut rest, mut found) = (words.as_slice(), Vec::new());
         loop {
-            let (name, operator, values, behind): (_, _, Vec<&str>, &[&str]) = match rest {
+            // With AND alone it does not matter what parentheses hold together.
+            while let ["(", inner @ ..] = rest {
+                rest = inner;
+            }
+            let (name, operator, values, mut behind): (_, _, Vec<&str>, &[&str]) = match rest {
                 [
                     operator @ ("attribute_exists" | "attribute_not_exists"),
                     "(",
@@ -753,6 +757,9 @@ impl FilterExpression {
                 operator,
                 values: values.collect::<Option<_>>()?,
             });
+            while let [")", further @ ..] = behind {
+                behind = further;
+            }
             rest = match behind {
                 [] => return Some(found),
                 ["AND", further @ ..] => further,
@@ -831,6 +838,11 @@ mod tests {
                 "#f0 IN ( :f0 , :f1 ) AND #f1 > :f2",
                 "state IN 2, price > 1",
             ),
+            ("( #f0 = :f0 )", "state = 1"),
+            (
+                "( ( #f0 IN ( :f0 ) ) AND ( #f1 > :f1 AND #f1 < :f2 ) )",
+                "state IN 1, price > 1, price < 1",
+            ),
         ] {
             let filter = filter(text);
             let conditions = filter.conditions().unwrap().into_iter();
@@ -843,7 +855,9 @@ mod tests {
         for text in [
             "#f0 = :f0 OR #f1 = :f1",
             "( #f0 = :f0 OR #f1 = :f1 ) AND #f0 = :f0",
+            "( #f0 = :f0 ) OR ( #f1 = :f1 )",
             "NOT #f0 = :f0",
+            "NOT ( #f0 = :f0 )",
             "size ( #f0 ) > :f0",
             "#f0.#f1 = :f0",
         ] {

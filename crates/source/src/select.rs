@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use dynafold_format::joined;
 use dynafold_relational::catalog::Dbms;
 use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
-use dynafold_sql::Sql;
+use dynafold_sql::{Sql, names_row_of};
 
 use super::dialect::Dialect;
 use super::layout::ScanLayout;
@@ -226,12 +226,15 @@ fn named(outputs: impl IntoIterator<Item = String>) -> Vec<String> {
     named
 }
 
-/// Whether a condition seems to name a column of a parent. One that only looks so, in a subquery say, still means the same.
+/// Whether a condition seems to name a parent or a column of one. One that only looks so, in a subquery say, still means the same, or
+/// has a column's name that a parent has too, which the database refuses.
 fn names_one(condition: &str, joins: &[Join], dbms: Dbms) -> bool {
     // What cannot be read may name any.
     let sql = Sql::read(condition, Some(dbms));
     sql.map_or(true, |sql| {
-        joins.iter().any(|join| sql.names_column_of(&join.alias))
+        let names =
+            |join: &Join| sql.names_column_of(&join.alias) || names_row_of(&sql, &join.alias);
+        joins.iter().any(names)
     })
 }
 
@@ -675,6 +678,30 @@ mod union_tests {
 
         fn shares_columns(&self) -> bool {
             true
+        }
+    }
+
+    #[test]
+    fn a_condition_may_name_a_parent_as_a_row_in_postgresql() {
+        let outside = |condition: &str| {
+            let sql = statement(&Untyped, &lines(&[condition]));
+            sql.ends_with(&format!("WHERE ({condition}\n)"))
+        };
+        for condition in [
+            "p IS NULL",
+            "row_to_json(P) IS NOT NULL",
+            "p.* IS NULL",
+            "(\"p\").title = 'x'",
+        ] {
+            assert!(outside(condition), "{condition}");
+        }
+        for condition in [
+            "id IN (SELECT x FROM p)",
+            "EXISTS (SELECT 1 FROM a AS p)",
+            "\"P\" IS NULL",
+            "x = 'p'",
+        ] {
+            assert!(!outside(condition), "{condition}");
         }
     }
 

@@ -203,6 +203,34 @@ pub(super) fn on_large_stack<T: Send + 'static>(
     thread.ok()?.join().ok()
 }
 
+/// Whether a condition names a row of a table that is called so as a whole, as PostgreSQL lets it: `p IS NULL`, `row_to_json(p)`. No
+/// column may be called so.
+pub fn names_row_of(condition: &Sql, table: &str) -> bool {
+    fn is_it(name: &str, quote: Option<char>, table: &str) -> bool {
+        match quote {
+            Some(_) => name == table,
+            None => name.to_lowercase() == table,
+        }
+    }
+    let is_word = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if is_it(&word.value, word.quote_style, table));
+    let tokens = condition.tokens();
+    if condition.dbms() != Some(Dbms::Postgres)
+        || tokens.len() > WORDS
+        || !tokens.iter().any(is_word)
+    {
+        return false;
+    }
+    let (tokens, table) = (tokens.to_vec(), table.to_owned());
+    let is_named = on_large_stack(move || {
+        let dialect = dialect(Some(Dbms::Postgres));
+        let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
+        let read = parser.with_tokens_with_locations(tokens).parse_expr();
+        let is_row = |one: &Expr| matches!(one, Expr::Identifier(name) if is_it(&name.value, name.quote_style, &table));
+        read.is_ok_and(|read| has_expression(&read, is_row))
+    });
+    is_named.unwrap_or(false)
+}
+
 fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
     let dialect = dialect(sql.dbms());
     let (has_only, tokens) = without_only(&sql);
@@ -599,12 +627,13 @@ impl Visitor for QueryFacts {
     }
 
     fn pre_visit_value(&mut self, value: &ast::ValueWithSpan) -> ControlFlow<()> {
-        // PostgreSQL and SQLite read these as times.
-        let text = value.to_string().to_lowercase();
+        // PostgreSQL and SQLite read these as times. Printed, a tab of `E'\tnow'` would be a letter.
+        let text = value.clone().into_string().unwrap_or_default();
+        let text = text.to_lowercase();
         let times = ["now", "today", "tomorrow", "yesterday"];
         let mut words = text.split(|letter: char| !letter.is_alphabetic());
         if words.any(|word| times.contains(&word)) {
-            self.read.unsteady.push(text);
+            self.read.unsteady.push(value.to_string().to_lowercase());
         }
         ControlFlow::Continue(())
     }

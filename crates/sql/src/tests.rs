@@ -807,6 +807,23 @@ fn what_makes_a_query_answer_otherwise_is_named() {
 }
 
 #[test]
+fn the_time_is_told_by_what_a_literal_stands_for() {
+    for literal in [
+        r"E'\x6eow'",
+        r"E'\156ow'",
+        r"E'\tnow'",
+        r"E'\ntoday'",
+        r"U&'\006eow'",
+        "$a$now$a$",
+    ] {
+        let sql = format!("SELECT 1 FROM t WHERE d > {literal}::timestamp");
+        assert_eq!(read(&sql, Postgres).unsteady.len(), 1, "{literal}");
+    }
+    let sql = r"SELECT 1 FROM t WHERE d > E'\x6eone' AND n > 3";
+    assert!(read(sql, Postgres).unsteady.is_empty());
+}
+
+#[test]
 fn each_function_that_is_known_is_listed_once() {
     let mut all: Vec<&str> = Vec::new();
     for list in [query::STEADY, query::ONE_TO_A_STATEMENT] {

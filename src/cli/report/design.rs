@@ -75,7 +75,13 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 served.consistent == Some(false),
                 ", not strongly consistent",
             );
-            format!("{}, {units} units, {cost}{eventual}", served.request_text())
+            let columns = served.byte_by_byte.join(", ");
+            let bytes = text_if(
+                !columns.is_empty(),
+                format!(", compares {columns} byte by byte"),
+            );
+            let request = served.request_text();
+            format!("{request}, {units} units, {cost}{eventual}{bytes}")
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }

@@ -250,7 +250,7 @@ fn step(step: &MigrationStep) -> String {
         ),
         MigrationAction::Remove => match &step.overwritten_by {
             Some(other) => format!(
-                "its items are overwritten by those of {other}, which makes the same keys of the same rows"
+                "items of {other} overwrite its items: it makes the same keys of the same rows"
             ),
             None => format!("{} of a removed item type", items(step.stale)),
         },
@@ -274,7 +274,11 @@ fn step(step: &MigrationStep) -> String {
         step.expired_stay && step.action != MigrationAction::Keep,
         "; items of expired rows stay: the load does not touch them, and DynamoDB deletes only those whose TTL has expired",
     );
-    format!("{}: {done}{stale}{expired}", step.item_type)
+    let rejected = text_if(
+        step.rejected_stay,
+        "; if rows are rejected now, their old items may stay",
+    );
+    format!("{}: {done}{stale}{expired}{rejected}", step.item_type)
 }
 
 /// What becomes of stale items.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_relational::catalog::{Table, TableName};
+use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::Comparator;
 
-use crate::ask::{Ask, Asked, Equal, Filter, RangeAsk, Test, When, of_equal, of_range};
+use crate::ask::{Ask, Asked, Equal, Filter, RangeAsk, Test, Value, When, of_equal, of_range};
 use crate::facts::Facts;
 use crate::path::{Path, Step};
 
@@ -55,15 +55,153 @@ pub(super) fn gives(ask: &Ask<'_>, path: &Path, folds: bool) -> bool {
         || filters.any(|filter| is_one_value(&filter.path, path))
 }
 
-/// Whether all rows of a read meet a filter.
-fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
-    let is_it = |path: &Path| is_one_value(path, &own.path);
+/// A column with a value that it is compared with.
+pub(super) type Compared = (Path, Asked);
+
+/// The values that a filter compares its column with; of a list it is not known which.
+pub(super) fn values_of_filter(filter: &Filter) -> Vec<Compared> {
+    fn values(test: &Test) -> Vec<Asked> {
+        match test {
+            Test::Compare(_, Value::Parameter(name)) | Test::BeginsWith(Value::Parameter(name)) => {
+                vec![Asked::Parameter(name.clone())]
+            }
+            Test::Compare(Comparator::Equal, Value::Text(text)) => {
+                vec![Asked::Constant(text.clone())]
+            }
+            Test::Compare(Comparator::Equal, Value::Number(number)) => {
+                vec![Asked::Constant(number.to_string())]
+            }
+            Test::All(tests) => tests.iter().flat_map(values).collect(),
+            _ => Vec::new(),
+        }
+    }
+    let found = values(&filter.test).into_iter();
+    found.map(|value| (filter.path.clone(), value)).collect()
+}
+
+/// The values that a read compares columns with.
+pub(super) fn values(ask: &Ask<'_>) -> Vec<Compared> {
+    let equal = ask.equal.iter();
+    let equal = equal.map(|equal| (equal.path.clone(), equal.value.clone()));
+    let range = ask.range.iter().flat_map(|range| {
+        let bounds = [&range.low, &range.high].into_iter().flatten();
+        let names = bounds.map(|(name, _)| name).chain(&range.prefix);
+        names.map(move |name| (range.path.clone(), Asked::Parameter(name.clone())))
+    });
+    let filters = ask.filters.iter().chain(constants(ask));
+    equal
+        .chain(range)
+        .chain(filters.flat_map(values_of_filter))
+        .collect()
+}
+
+/// Two columns that an access pattern, `own`, compares with one parameter, and a read may compare with two.
+pub(super) fn split_parameter<'o>(
+    own: &'o [Compared],
+    reads: &[&Ask<'_>],
+) -> Option<[&'o Path; 2]> {
+    let pairs = own.iter().enumerate().flat_map(|(at, one)| {
+        let before = own.iter().take(at);
+        before.map(move |before| (before, one))
+    });
+    let mut pairs = pairs.filter_map(|((path, asked), (other, value))| {
+        let is_named = matches!(asked, Asked::Parameter(name) if !name.is_empty());
+        let is_split = is_named && asked == value && !is_one_value(path, other);
+        is_split.then_some([path, other])
+    });
+    let has_one = |ask: &Ask<'_>, [one, other]: [&Path; 2]| {
+        let values = values(ask);
+        let mut of_one = values.iter().filter(|(path, _)| is_one_value(path, one));
+        of_one.any(|(_, value)| {
+            let mut all = values.iter();
+            all.any(|(path, known)| known == value && is_one_value(path, other))
+        })
+    };
+    pairs.find(|pair| !reads.iter().any(|ask| has_one(ask, *pair)))
+}
+
+/// The columns that a read asks for by values, and that equal more than one text in the database; not those that it compares in lower
+/// case.
+pub(super) fn compared_loosely(asked: &[Ask<'_>], catalog: &Catalog) -> Vec<String> {
+    let columns = asked.iter().flat_map(|ask| {
+        let equal = ask.equal.iter().filter(|equal| !equal.folds);
+        let filters = ask.filters.iter().chain(constants(ask));
+        let filters = filters.filter(|filter| filter.test.gives_values());
+        let paths = equal.map(|equal| &equal.path);
+        let paths = paths.chain(filters.map(|filter| &filter.path));
+        let found = paths.filter_map(move |path| path.find(ask.root, catalog));
+        found.filter(|(_, column)| column.insensitive)
+    });
+    let names = columns.map(|(table, column)| format!("{}.{}", table.name.name, column.name));
+    let names: BTreeSet<String> = names.collect();
+    names.into_iter().collect()
+}
+
+/// Whether each row of a read has the parent at the end of a way.
+pub(super) fn requires(ask: &Ask<'_>, way: &[Step], facts: Facts<'_>) -> bool {
+    let Some((step, before)) = way.split_last() else {
+        return true;
+    };
+    let is_there = |path: &Path| present(ask).any(|known| is_one_value(known, path));
+    let reference = |column: &String| Path {
+        steps: before.to_vec(),
+        column: column.clone(),
+    };
+    let mut references = step.columns.iter().map(reference);
+    present(ask).any(|known| known.steps.starts_with(way))
+        || is_enforced(ask.root, step, before, facts)
+            && references.all(|path| !path.may_be_null(ask.root, facts.catalog) || is_there(&path))
+}
+
+/// Whether values say of a row of `root` that it has the parent at the end of a way: those of a column of the parent that is never NULL,
+/// or of a reference that the database keeps; `has`: whether a column is among them.
+pub(super) fn tells_parent(
+    root: &Table,
+    way: &[Step],
+    facts: Facts<'_>,
+    has: &dyn Fn(&Path) -> bool,
+) -> bool {
+    let Some((step, before)) = way.split_last() else {
+        return true;
+    };
+    let at = |steps: &[Step], column: &str| Path {
+        steps: steps.to_vec(),
+        column: column.to_owned(),
+    };
+    let parent = facts.catalog.table(&step.table);
+    let columns = parent.into_iter().flat_map(|parent| &parent.columns);
+    let mut columns = columns.filter(|column| column.is_never_absent());
+    columns.any(|column| has(&at(way, &column.name)))
+        || is_enforced(root, step, before, facts)
+            && step.columns.iter().all(|column| has(&at(before, column)))
+}
+
+/// Whether the database sees to it that a reference leads to a parent, if it is not NULL.
+fn is_enforced(root: &Table, step: &Step, before: &[Step], facts: Facts<'_>) -> bool {
+    let child = match before.last() {
+        Some(before) => facts.catalog.table(&before.table),
+        None => Some(root),
+    };
+    child.is_some_and(|child| step.is_enforced(child, facts.catalog))
+}
+
+/// The paths without whose values a read takes no row.
+pub(super) fn present<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     let equal = ask.equal.iter().map(|equal| &equal.path);
     let range = ask.range.iter().map(|range| &range.path);
     let filters = ask.filters.iter().chain(constants(ask));
+    let filters = filters.filter(|filter| filter.test.implies(&Test::Exists));
+    let filters = filters.map(|filter| &filter.path);
+    equal.chain(range).chain(filters).chain(&ask.required)
+}
+
+/// Whether all rows of a read meet a filter.
+fn passes(ask: &Ask<'_>, own: &Filter) -> bool {
+    let is_it = |path: &Path| is_one_value(path, &own.path);
+    let filters = ask.filters.iter().chain(constants(ask));
     let mut filters = filters.filter(|one| is_it(&one.path));
     // NULL meets no comparison.
-    own.test == Test::Exists && equal.chain(range).any(is_it)
+    own.test == Test::Exists && present(ask).any(is_it)
         || filters.any(|one| one.test.implies(&own.test))
 }
 

@@ -15,7 +15,8 @@ use dynafold_sql::{
 };
 
 use super::columns::{
-    RowTest, conditions, constants, gives, is_one_value, meets_filter, named, row_tests,
+    Compared, RowTest, conditions, constants, gives, is_one_value, meets_filter, named, row_tests,
+    split_parameter, values_of_filter,
 };
 use super::made::{KeyAsked, asked_of};
 use super::{Priced, conditions_of_index, path};
@@ -113,7 +114,7 @@ impl<'d> Priced<'d> {
         found
     }
 
-    /// That an access pattern without SQL leaves out, by its `limit`, rows that a read asks for; `said`: the read, its literals meant.
+    /// That an access pattern leaves out, by its `limit` alone, rows that a read asks for; `said`: the read, its literals meant.
     pub(super) fn cut_off(
         &self,
         pattern: &AccessPattern,
@@ -146,7 +147,41 @@ impl<'d> Priced<'d> {
         (!is_first).then(|| NOT_FIRST.to_owned())
     }
 
-    /// Whether the items that an access pattern without SQL takes are the first rows of a read, whatever its `limit`: those that meet all
+    /// That an access pattern without SQL compares two columns with one parameter, and a read may compare them with two; `said`: the
+    /// read, its literals meant. One item type of the read's table, and one way to read it, is enough.
+    pub(super) fn parameter_split(
+        &self,
+        pattern: &AccessPattern,
+        asked: &[Ask<'_>],
+        said: &[Ask<'_>],
+    ) -> Option<String> {
+        let lacked = |ask: &Ask<'_>| {
+            let said = said.iter().filter(|one| one.root.name == ask.root.name);
+            let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
+            let items = self.answered(pattern);
+            let items = items.filter_map(|item| Some((item, self.scan(item)?)));
+            let items = items.filter(|(_, scan)| scan.from.table() == Some(&ask.root.name));
+            let lacked = items.map(|(item, scan)| {
+                let by_key = self.asked_by_key(pattern, item, scan).into_iter();
+                let by_key = by_key.map(|(equal, _)| (equal.path, equal.value));
+                let filters = filter_conditions(pattern, item, scan).unwrap_or_default();
+                let filters = filters.iter();
+                let filters = filters.flat_map(|(filter, _)| values_of_filter(filter));
+                let own: Vec<Compared> = by_key.chain(filters).collect();
+                let columns = split_parameter(&own, &reads)?;
+                let [one, other] = columns.map(|path| named(ask.root, path));
+                Some(format!(
+                    "its access pattern compares {one} and {other} with one value, which the read does not"
+                ))
+            });
+            let lacked: Option<Vec<String>> = lacked.collect();
+            lacked?.into_iter().next()
+        };
+        let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
+        lacked?.into_iter().next()
+    }
+
+    /// Whether the items that an access pattern takes are the first rows of a read, whatever its `limit`: those that meet all
     /// conditions of the read, in its order.
     fn takes_first(&self, pattern: &AccessPattern, ask: &Ask<'_>) -> bool {
         let mut types = self.answered(pattern);
@@ -257,7 +292,7 @@ fn filter_conditions(
         let value = node.template().filter(|_| is_always)?.single()?;
         let filter = Filter {
             path: path(value, scan)?,
-            test: test_of(&condition)?,
+            test: test_of(&condition, pattern)?,
         };
         let is_whole = value.filters.is_empty() && value.place.path.is_empty();
         let is_known = is_whole || !filter.test.parameters().is_empty();
@@ -270,10 +305,12 @@ fn filter_conditions(
 const NOT_FIRST: &str = "its access pattern has a `limit`, and its items are not known to be the first rows of the read";
 
 /// A condition of a filter expression as a test; `None` of what no read says.
-fn test_of(condition: &FilterCondition<'_>) -> Option<Test> {
+fn test_of(condition: &FilterCondition<'_>, pattern: &AccessPattern) -> Option<Test> {
     let value = |operand: &&FilterOperand| {
         Some(match operand {
-            FilterOperand::Parameter(_) => Value::Parameter(String::new()),
+            FilterOperand::Parameter(at) => {
+                Value::Parameter(pattern.parameters.get(*at)?.name.to_string())
+            }
             FilterOperand::Constant(Attribute::S(text)) => Value::Text(text.to_string()),
             FilterOperand::Constant(Attribute::N(number)) => Value::Number(number.clone()),
             FilterOperand::Constant(Attribute::Bool(value)) => Value::Boolean(*value),
@@ -399,6 +436,16 @@ pub(super) fn returns_fewer(
         && !has_extreme(own, asks)
         && !has_extreme(read, asked);
     !is_same_order && !asked.iter().filter(is_sorted).any(sorts_so)
+}
+
+/// Whether an access pattern has a `limit` by which it gives fewer rows than its SQL, `own`.
+pub(super) fn cuts_more(pattern: &AccessPattern, own: &SqlQuery, asks: &[Ask<'_>]) -> bool {
+    pattern.limit.is_some_and(|most| match own.limit {
+        RowLimit::Rows(rows) => rows > u64::from(most),
+        // One greatest or least value has no LIMIT in its SQL.
+        RowLimit::None => asks.iter().all(|ask| ask.limit.is_none()),
+        RowLimit::Parameter(_) | RowLimit::Unknown => true,
+    })
 }
 
 /// A column as a query names it, whatever it calls the table.

@@ -80,19 +80,32 @@ impl<'k> KeyAsked<'k> {
 const PARAMETER: char = '\0';
 
 /// The values of a key that is made so which an access pattern holds to one value, a parameter's or a text, each with whether it only
-/// begins so; `is_begun`: the key does.
+/// begins so; `is_begun`: the key does. A parameter of which a filter makes something else has no name.
 pub(super) fn asked_of<'t>(
     made: &'t Template,
     asked: &Template,
     is_begun: bool,
 ) -> Vec<(&'t Placeholder, Asked, bool)> {
-    let mut text = String::new();
+    let (mut text, mut names) = (String::new(), Vec::new());
     for part in asked.flat() {
         match part {
             TemplatePart::Text(own) => text.push_str(own),
-            _ => text.push(PARAMETER),
+            TemplatePart::Value(one) if one.filters.is_empty() => {
+                text.push(PARAMETER);
+                names.push(one.place.written.to_string());
+            }
+            _ => {
+                text.push(PARAMETER);
+                names.push(String::new());
+            }
         }
     }
+    // `rest`: the text from a parameter on.
+    let parameter = |rest: &str| {
+        let nth = names.len().checked_sub(rest.matches(PARAMETER).count());
+        let name = nth.and_then(|nth| names.get(nth));
+        Asked::Parameter(name.cloned().unwrap_or_default())
+    };
     let (mut rest, mut found) = (text.as_str(), Vec::new());
     let mut parts = made.flat().into_iter().peekable();
     while let Some(part) = parts.next() {
@@ -102,13 +115,14 @@ pub(super) fn asked_of<'t>(
             TemplatePart::Value(value) => {
                 let after = rest.strip_prefix(PARAMETER);
                 if is_begun && after.unwrap_or(rest).is_empty() {
-                    let asked = after.map(|_| Asked::Parameter(String::new()));
+                    let asked = after.map(|_| parameter(rest));
                     found.extend(asked.map(|asked| (value, asked, true)));
                     break;
                 }
                 let asked = if let Some(after) = after {
+                    let asked = parameter(rest);
                     rest = after;
-                    Asked::Parameter(String::new())
+                    asked
                 } else {
                     let end = match parts.peek() {
                         Some(TemplatePart::Text(next)) => rest.find(next.as_str()),

@@ -13,9 +13,10 @@ use dynafold_sql::{
 };
 
 use super::columns::{
-    conditions, constants, gives, is_one_value, meets, meets_filter, named, place, takes_same_rows,
+    conditions, gives, is_one_value, meets, meets_filter, named, place, present, requires,
+    split_parameter, takes_same_rows, tells_parent, values,
 };
-use super::lacked::returns_fewer;
+use super::lacked::{cuts_more, returns_fewer};
 use super::made::{KeyAsked, MadeOf};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{
@@ -90,15 +91,6 @@ fn columns(ask: &Ask<'_>, selects: bool) -> BTreeSet<(TableName, String)> {
         (table.clone(), column.to_owned())
     });
     places.chain(ask.clauses.compared.iter().cloned()).collect()
-}
-
-/// The paths without whose values a read takes no row.
-fn never_null<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
-    let equal = ask.equal.iter().map(|equal| &equal.path);
-    let range = ask.range.iter().map(|range| &range.path);
-    let filters = ask.filters.iter().chain(constants(ask));
-    let filters = filters.filter(|filter| filter.test.implies(&Test::Exists));
-    equal.chain(range).chain(filters.map(|filter| &filter.path))
 }
 
 /// What tells the SQL of an access pattern from a read: a condition that the read does not have; one that the SQL does not have, of a
@@ -190,13 +182,28 @@ fn missing(facts: Facts<'_>, reads: &[&Ask<'_>], ask: &Ask<'_>) -> Option<String
     if let Some(path) = paths.next() {
         return Some(sql_has(&format!("on {}", column(path))));
     }
+    if let Some([one, other]) = split_parameter(&values(ask), reads) {
+        return Some(format!(
+            "the SQL of its access pattern compares {} and {} with one value, which it does not",
+            column(one),
+            column(other)
+        ));
+    }
+    let leaves_out = |path: &Path| {
+        let column = column(path);
+        format!("the SQL of its access pattern leaves out rows without {column}, which it does not")
+    };
+    let is_required = |path: &&Path| {
+        let mut reads = reads.iter();
+        reads.any(|read| requires(read, &path.steps, facts))
+    };
+    if let Some(path) = ask.required.iter().find(|path| !is_required(path)) {
+        return Some(leaves_out(path));
+    }
     let mut conditions = ask.conditions();
     let when = conditions.find(|when| !meets(facts, reads, ask.root, when))?;
     Some(match &when.filter {
-        Some(filter) if filter.test == Test::Exists => format!(
-            "the SQL of its access pattern leaves out rows without {}, which it does not",
-            column(&filter.path)
-        ),
+        Some(filter) if filter.test == Test::Exists => leaves_out(&filter.path),
         Some(filter) => sql_has(&format!("on {}", column(&filter.path))),
         None => sql_has(&format!("`{}`", when.said)),
     })
@@ -269,7 +276,9 @@ fn seen_from<'c>(ask: &Ask<'c>, root: &'c Table) -> Option<Ask<'c>> {
         .when
         .iter_mut()
         .filter_map(|one| Some(&mut one.filter.as_mut()?.path));
-    for path in equal.chain(range).chain(filters).chain(when) {
+    let required = found.required.iter_mut();
+    let paths = equal.chain(range).chain(filters).chain(when);
+    for path in paths.chain(required) {
         *path = seen(path)?;
     }
     for filter in found
@@ -280,6 +289,28 @@ fn seen_from<'c>(ask: &Ask<'c>, root: &'c Table) -> Option<Ask<'c>> {
         filter.path = seen(&filter.path)?;
     }
     Some(found)
+}
+
+/// A column by which a read leaves out rows without a parent, where the SQL of an access pattern, `own`, neither leaves them out nor
+/// shows which these are. One way to read it that does without is enough.
+fn parent_not_shown(facts: Facts<'_>, own: &[Ask<'_>], asked: &[Ask<'_>]) -> Option<String> {
+    let lacked = |read: &Ask<'_>| {
+        let is_shown = |path: &&Path| {
+            let mut own = own.iter().filter(|own| own.root.name == read.root.name);
+            own.any(|own| {
+                let is_selected = |path: &Path| {
+                    let mut outputs = own.outputs.iter();
+                    outputs.any(|(known, _)| known == path)
+                };
+                requires(own, &path.steps, facts)
+                    || tells_parent(read.root, &path.steps, facts, &is_selected)
+            })
+        };
+        let path = read.required.iter().find(|path| !is_shown(path))?;
+        Some(sql_lacks(&format!("select {}", named(read.root, path))))
+    };
+    let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
+    lacked?.into_iter().next()
 }
 
 /// The paths to the values that a read selects, or by which it finds, leaves out and sorts rows.
@@ -331,7 +362,7 @@ impl<'d> Priced<'d> {
             let table = self.table_of(&scan.from);
             let reads = asked.iter().chain(said);
             let reads = reads.filter(|ask| table.is_some_and(|table| table.name == ask.root.name));
-            let present: Vec<&Path> = reads.flat_map(|ask| never_null(ask)).collect();
+            let present: Vec<&Path> = reads.flat_map(|ask| present(ask)).collect();
             let is_there = |node: &AttributeNode| {
                 let mut is_there = true;
                 node.visit(&mut |node| {
@@ -467,8 +498,13 @@ impl<'d> Priced<'d> {
             let own = own.filter(|(table, _)| *table == ask.root.name);
             let own = own.map(|(_, column)| Path::own(column));
             let mut compared = conditions(ask).cloned().chain(own);
-            let path = compared.find(|path| lacks(path) && !decides(path))?;
-            Some(named(ask.root, &path))
+            if let Some(path) = compared.find(|path| lacks(path) && !decides(path)) {
+                return Some(named(ask.root, &path));
+            }
+            let has = |path: &Path| is_held(None, path, false);
+            let is_told = |path: &&Path| tells_parent(ask.root, &path.steps, self.facts, &has);
+            let path = ask.required.iter().find(|path| !is_told(path))?;
+            Some(named(ask.root, path))
         };
         let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
         let column = lacked?.into_iter().next()?;
@@ -610,12 +646,16 @@ impl<'d> Priced<'d> {
                 .table_lacked(pattern, &asked)
                 .or_else(|| self.key_not_given(pattern, &asked, &said))
                 .or_else(|| self.cut_off(pattern, &query, &asked, &said))
-                .or_else(|| self.filtered_out(pattern, &asked, &said)),
+                .or_else(|| self.filtered_out(pattern, &asked, &said))
+                .or_else(|| self.parameter_split(pattern, &asked, &said)),
             Some(own) => match as_said(own, catalog, observed) {
                 Ok(asks) => lacked_by_sql(self.facts, &asks, &asked, &said).or_else(|| {
                     let own = self::query(own, catalog.dbms).ok()?;
-                    returns_fewer(self.facts, (&own, &asks), (&query, &asked))
-                        .then(|| FEWER.to_owned())
+                    if returns_fewer(self.facts, (&own, &asks), (&query, &asked)) {
+                        return Some(FEWER.to_owned());
+                    }
+                    let cuts = cuts_more(pattern, &own, &asks);
+                    cuts.then(|| self.cut_off(pattern, &query, &asked, &said))?
                 }),
                 Err(unserved) => Some(format!(
                     "the SQL of its access pattern, which is not its own, {}",
@@ -695,6 +735,8 @@ fn lacked_by_sql(
         return Some(sql_lacks(&format!("select {}.{column}", parent.table.name)));
     }
     let mut conditions = parents(asked);
-    let parent = conditions.find(|parent| !parents(own).any(|own| own == *parent))?;
-    Some(sql_lacks(&format!("read {}", parent.name)))
+    if let Some(parent) = conditions.find(|parent| !parents(own).any(|own| own == *parent)) {
+        return Some(sql_lacks(&format!("read {}", parent.name)));
+    }
+    parent_not_shown(facts, own, asked)
 }

@@ -1923,6 +1923,104 @@ fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
 }
 
 #[test]
+fn a_limit_beside_sql_leaves_rows_out_too() {
+    let tables = "bids 100: id, lot distinct=10";
+    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" } }";
+    let smaller = "its access pattern has a smaller `limit`";
+    for (own, read, reason) in [
+        ("", "", smaller),
+        ("", " LIMIT 6", smaller),
+        ("", " LIMIT 5", ""),
+        (" LIMIT 5", " LIMIT 5", ""),
+    ] {
+        let pattern = format!(
+            "items: [BID], limit: 5, sql: \"SELECT id, lot FROM bids WHERE lot = :i{own}\""
+        );
+        let read = format!("id FROM bids WHERE lot = :i{read}");
+        assert_eq!(
+            why_not(tables, item, &pattern, &read),
+            reason,
+            "{own}: {read}"
+        );
+    }
+}
+
+#[test]
+fn one_parameter_for_two_columns_serves_a_read_that_gives_them_one_value() {
+    let tables = "bids 100: id, lot distinct=10, price";
+    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" } }";
+    let columns = "compares bids.lot and bids.price with one value, which";
+    for (pattern, reason) in [
+        (
+            "filter: \"(price = :i)\"",
+            format!("its access pattern {columns} the read does not"),
+        ),
+        (
+            "sql: \"SELECT id, lot, price FROM bids WHERE lot = :i AND price = :i\"",
+            format!("the SQL of its access pattern {columns} it does not"),
+        ),
+    ] {
+        let why = |price: &str| {
+            let read = format!("id FROM bids WHERE lot = :i AND price = {price}");
+            why_not(tables, item, &format!("items: [BID], {pattern}"), &read)
+        };
+        assert_eq!(why(":i"), "", "{pattern}");
+        assert_eq!(why(":p"), reason, "{pattern}");
+    }
+}
+
+#[test]
+fn rows_without_a_parent_are_told_from_those_with_one() {
+    let tables = "payers 10: id, name text null
+        orders 100: id, payer_id @payers null distinct=10";
+    let why = |columns: &str, own: &str, read: &str| {
+        let item = format!(
+            "  ORDER: {{ from: orders, key: {{ PK: \"I#{{id}}\", SK: A }}, columns: [{columns}], join: {{ p: payer_id }}, attributes: {{ payer: \"{{p.name}}\" }} }}"
+        );
+        why_not(tables, &item, &format!("items: [ORDER]{own}"), read)
+    };
+    let sql = |selected: &str, join: &str| {
+        format!(
+            "{selected}, p.name FROM orders o {join} payers p ON p.id = o.payer_id WHERE o.id = :i"
+        )
+    };
+    let (inner, outer) = (sql("o.id", "JOIN"), sql("o.id", "LEFT JOIN"));
+    let reason = "its items do not hold payers.id by payer_id";
+    for (columns, read, reason) in [
+        ("id", &inner, reason),
+        ("id, payer_id", &inner, ""),
+        ("id", &outer, ""),
+    ] {
+        assert_eq!(why(columns, "", read), reason, "{columns}: {read}");
+    }
+    let lacks = "the SQL of its access pattern does not select payers.id by payer_id";
+    let leaves_out =
+        "the SQL of its access pattern leaves out rows without payers.id, which it does not";
+    let with_reference = sql("o.id, o.payer_id", "LEFT JOIN");
+    for (own, read, reason) in [
+        (&outer, &inner, lacks),
+        (&with_reference, &inner, ""),
+        (&inner, &outer, leaves_out),
+    ] {
+        let own = format!(", sql: \"SELECT {own}\"");
+        assert_eq!(why("id, payer_id", &own, read), reason, "{own}: {read}");
+    }
+}
+
+#[test]
+fn columns_that_equal_several_texts_are_named() {
+    let tables = "users 100: id, email text ci distinct=100, name text";
+    let mapping = "items:
+  USER: { from: users, key: { PK: \"I#{email}\", SK: \"U#{id}\" } }
+access_patterns:
+  one: { items: [USER], key: { PK: \"I#{e}\" } }
+";
+    let sql = "-- one (1/s)\nSELECT id FROM users WHERE email = :e AND name = :n;";
+    let found = priced(tables, mapping, sql);
+    assert_eq!(read(&found).byte_by_byte, ["users.email"]);
+}
+
+#[test]
 fn a_limit_without_sql_takes_the_first_rows_by_the_key() {
     let tables = "bids 100: id, lot distinct=10, state text, price";
     let why = |further: &str, read: &str| {

@@ -35,6 +35,8 @@ pub struct MigrationStep {
     /// Whether items of rows that have expired stay as they are: no load touches them, and DynamoDB deletes them only by the
     /// TTL that they hold.
     pub expired_stay: bool,
+    /// Whether items may stay as they are because the new mapping rejects their rows. They are not counted as stale.
+    pub rejected_stay: bool,
     /// The option of `migrate` that deletes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prune: Option<&'static str>,
@@ -163,6 +165,7 @@ impl Subject<'_, '_> {
             stale: Some(0),
             stale_items: StaleItems::WithTable,
             expired_stay: false,
+            rejected_stay: false,
             prune: None,
             overwritten_by: None,
             rivals: Vec::new(),
@@ -182,6 +185,7 @@ impl Subject<'_, '_> {
             stale,
             stale_items,
             expired_stay: diff.change == ChangeKind::Changed && self.skips_expired(name),
+            rejected_stay: diff.change == ChangeKind::Changed,
             prune: match stale_items {
                 StaleItems::Deleted | StaleItems::DeletedByForm => Some(self.prune(diff)),
                 _ => None,
@@ -205,6 +209,8 @@ impl Subject<'_, '_> {
                     find(self.before, name).and_then(|made| self.same_items(made, self.after));
                 match successor {
                     Some(successor) => MigrationStep {
+                        expired_stay: self.skips_expired(&successor),
+                        rejected_stay: true,
                         overwritten_by: Some(successor),
                         ..step(MigrationAction::Remove, Some(0), Some(0), StaleItems::None)
                     },
