@@ -916,6 +916,8 @@ fn an_order_decides_where_it_has_a_key_of_each_table_or_what_leads_to_one() {
 #[test]
 fn a_column_of_a_table_is_told_by_the_name_before_its_point() {
     let names = |sql: &str| Sql::read(sql, Some(Sqlite)).unwrap().names_column_of("p");
+    let quoted = Sql::read("\"p\".x = 1", Some(Mysql)).unwrap();
+    assert!(quoted.names_column_of("p"));
     for sql in [
         "P.x = 1",
         "(\"p\".x) = 1",

@@ -126,8 +126,10 @@ impl Sql {
         let table = table.to_lowercase();
         let is_it = |token: &Token| match token {
             Token::Word(word) => word.value.to_lowercase() == table,
-            // SQLite takes a text for a name there.
-            Token::SingleQuotedString(text) => text.to_lowercase() == table,
+            // SQLite takes a text for a name there, and MySQL a `"…"`, depending on the server's settings.
+            Token::SingleQuotedString(text) | Token::DoubleQuotedString(text) => {
+                text.to_lowercase() == table
+            }
             _ => false,
         };
         let mut pairs = tokens.clone().zip(tokens.skip(1));
