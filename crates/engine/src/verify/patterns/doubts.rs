@@ -15,13 +15,13 @@ use dynafold_relational::catalog::{Column, DataType, TableName};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, OperandValue, RelationSource, RowLimit,
-    Select, SelectOutput, SetOperation, Wrapping, qualified,
+    Select, SelectOutput, SetOperation, Wrapping, is_aggregate, qualified,
 };
 
 use super::call::DrawnCalls;
 use super::places::is_same;
 use super::projection::{ItemProjection, keys};
-use super::shape::{OF_ROWS, QueryShape, is_exact, not_null, parts};
+use super::shape::{QueryShape, is_exact, not_null, parts};
 
 /// What both sides of a pattern say, held against each other.
 pub(super) struct Doubts<'w, 'a> {
@@ -681,7 +681,7 @@ fn inputs_beside_the_row(output: &SelectOutput) -> Vec<String> {
                 .then(|| "a window function".to_owned()),
         );
     }
-    functions.retain(|name| OF_ROWS.contains(&name.as_str()));
+    functions.retain(|name| is_aggregate(name));
     named.extend(
         functions
             .iter()

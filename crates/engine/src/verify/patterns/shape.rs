@@ -4,7 +4,7 @@
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
 use dynafold_sql::{
     ColumnOrigin, ColumnRef, Comparator, Condition, ConditionTest, Name, Operand, OperandValue,
-    Select, SelectOutput, SelectedColumn, SqlQuery, Wrapping,
+    Select, SelectOutput, SelectedColumn, SqlQuery, Wrapping, is_aggregate,
 };
 
 /// A column of a relation, by the relation's number in FROM.
@@ -402,23 +402,18 @@ fn same_equality(one: ColumnOrigin<'_>, other: ColumnOrigin<'_>, dbms: Dbms) -> 
     are_exact || one.2.data_type == other.2.data_type && plain(one.2) && plain(other.2)
 }
 
-/// Functions that make one value of the values of several rows. Others that are not of one row may change what a query
-/// answers, as far as is known.
-pub(super) const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
-
-/// Whether a column of the result is such a function's. With several values, SQLite's `max` and `min` are of one row.
+/// Whether a column of the result is made of several rows by a function. With several values, SQLite's `max` and `min` are of one row.
 fn is_of_rows(output: &SelectOutput) -> bool {
     let SelectOutput::One { value, .. } = output else {
         return false;
     };
-    let is_known = |name: &String| OF_ROWS.contains(&name.as_str());
     let within = match &value.value {
         OperandValue::Expression(inner) if !inner.has_query && !inner.has_window => {
             let mut functions = inner.functions.iter();
-            functions.any(|name| is_known(name) && !["max", "min"].contains(&name.as_str()))
+            functions.any(|name| is_aggregate(name) && !["max", "min"].contains(&name.as_str()))
         }
         _ => false,
     };
-    let is_around = |one: &Wrapping| matches!(one, Wrapping::Function(name) if is_known(name));
+    let is_around = |one: &Wrapping| matches!(one, Wrapping::Function(name) if is_aggregate(name));
     within || value.around.iter().any(is_around)
 }
