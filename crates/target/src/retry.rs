@@ -20,9 +20,12 @@ const FAILURES_BEFORE_WARNING: u32 = 14;
 pub struct RetryWarning(AtomicBool);
 
 impl RetryWarning {
-    /// Warns if this batch has failed too often.
-    pub fn after_failure(&self, retry: &Retry, error: &TargetError) {
-        if retry.failures >= FAILURES_BEFORE_WARNING && !self.0.swap(true, Ordering::Relaxed) {
+    /// Warns if this batch has failed too often, and is sent again.
+    pub fn after_failure(&self, retry: &Retry, decision: Decision, error: &TargetError) {
+        if matches!(decision, Decision::Retry(_))
+            && retry.failures >= FAILURES_BEFORE_WARNING
+            && !self.0.swap(true, Ordering::Relaxed)
+        {
             tracing::warn!("{}; retrying for some minutes", with_causes(error));
         }
     }
@@ -206,20 +209,22 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_was_left_unprocessed_and_then_fails_is_warned_of() {
-        let warning = RetryWarning::default();
-        let class = ErrorClass::Transient;
-        let error = TargetError::new(TargetErrorKind::Other, class, "Code", "cut off".to_owned());
-        let mut retry = Retry::new(POLICY, 1);
-        retry.failed(class, Duration::ZERO);
-        warning.after_failure(&retry, &error);
-        assert!(!warning.0.load(Ordering::Relaxed));
-        for _ in 0..FAILURES_BEFORE_WARNING {
-            retry.unprocessed(false, Duration::ZERO);
-        }
-        retry.failed(class, Duration::ZERO);
-        warning.after_failure(&retry, &error);
-        assert!(warning.0.load(Ordering::Relaxed));
+    fn a_batch_that_was_left_unprocessed_and_then_fails_is_warned_of_if_it_is_retried() {
+        let is_warned = |unprocessed: u32, class: ErrorClass| {
+            let warning = RetryWarning::default();
+            let error =
+                TargetError::new(TargetErrorKind::Other, class, "Code", "cut off".to_owned());
+            let mut retry = Retry::new(POLICY, 1);
+            for _ in 0..unprocessed {
+                retry.unprocessed(false, Duration::ZERO);
+            }
+            let decision = retry.failed(class, Duration::ZERO);
+            warning.after_failure(&retry, decision, &error);
+            warning.0.load(Ordering::Relaxed)
+        };
+        assert!(!is_warned(0, ErrorClass::Transient));
+        assert!(is_warned(FAILURES_BEFORE_WARNING, ErrorClass::Transient));
+        assert!(!is_warned(FAILURES_BEFORE_WARNING, ErrorClass::Fatal));
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Delivery {
                 Err(error) => {
                     self.note(&error, parcel.batch.entries(), estimated, latency);
                     let decision = retry.failed(error.class, first.elapsed());
-                    self.retry_warning.after_failure(&retry, &error);
+                    self.retry_warning.after_failure(&retry, decision, &error);
                     match decision {
                         Decision::Split => return SendResult::Refused(parcel, error),
                         decision => (decision, Failure::from(error)),

@@ -153,7 +153,7 @@ impl Dynamodb {
                     )
                 }
             };
-            self.retry_warning.after_failure(&retry, &failure);
+            self.retry_warning.after_failure(&retry, decision, &failure);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(failure),
@@ -297,7 +297,7 @@ impl Dynamodb {
                 Err(error) => error,
             };
             let decision = retry.failed(error.class, begun.elapsed());
-            self.retry_warning.after_failure(&retry, &error);
+            self.retry_warning.after_failure(&retry, decision, &error);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(error),

@@ -433,7 +433,9 @@ impl Bucket {
                 Err(error) => error,
             };
             let decision = retry.failed(error.class, begun.elapsed());
-            self.inner.retry_warning.after_failure(&retry, &error);
+            self.inner
+                .retry_warning
+                .after_failure(&retry, decision, &error);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(error),
