@@ -63,6 +63,9 @@ impl Shop {
             ..row_id
         });
         catalog.tables.push(visits);
+        let mut payroll = table("payroll", "id", None);
+        payroll.hidden_columns = Some(vec!["salary".to_owned()]);
+        catalog.tables.push(payroll);
         let audit = catalog
             .tables
             .iter_mut()

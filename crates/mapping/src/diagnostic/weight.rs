@@ -45,6 +45,7 @@ impl Code {
         Some(match self {
             Self::UnprovenJoin
             | Self::InvisibleColumn
+            | Self::HiddenColumns
             | Self::NullableKey
             | Self::RefusedValues
             | Self::SameKey

@@ -46,6 +46,10 @@ pub struct Table {
     pub kind: TableKind,
     /// Whether the connected user may read it; without it columns may be missing too.
     pub readable: bool,
+    /// The columns that the connected user may not read, by position, where it may read others; `None` where it may read
+    /// all. They are not among `columns`. MySQL and MariaDB hide the names of most of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_columns: Option<Vec<String>>,
     /// The tables that inherit from it, directly or through others (PostgreSQL). Their rows are read with its own, and its
     /// keys do not cover them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -149,7 +153,10 @@ impl Table {
         };
         let facts = [
             ("kind", self.kind != now.kind || self.live != now.live),
-            ("permissions", self.readable != now.readable),
+            (
+                "permissions",
+                self.readable != now.readable || self.hidden_columns != now.hidden_columns,
+            ),
             ("inheritance", self.heirs != now.heirs),
             ("row security", self.row_security != now.row_security),
             ("columns", columns(self) != columns(now)),
@@ -158,6 +165,18 @@ impl Table {
         ];
         let changed = facts.into_iter().find(|(_, changed)| *changed);
         changed.map(|(what, _)| what)
+    }
+
+    /// The columns that the connected user may not read, in words; `None` where it may read all.
+    pub fn hidden_in_words(&self) -> Option<String> {
+        self.hidden_columns.as_deref().map(hidden_in_words)
+    }
+
+    /// Whether none of these columns is hidden from the connected user. A key or a foreign key with a hidden column
+    /// cannot be used.
+    pub fn shows(&self, columns: &[String]) -> bool {
+        let hidden = self.hidden_columns.as_ref();
+        !hidden.is_some_and(|hidden| columns.iter().any(|name| hidden.contains(name)))
     }
 
     /// Finds a column.
@@ -219,6 +238,15 @@ impl Table {
     /// Whether these columns include a key. Two rows may still be equal in it: see [`Key::doubt`].
     pub fn is_declared_unique(&self, columns: &[String], dbms: Dbms) -> bool {
         self.keys(dbms).any(|key| key.is_within(columns))
+    }
+}
+
+/// [`Table::hidden_columns`], or some of them, in words.
+pub fn hidden_in_words(names: &[String]) -> String {
+    let of_user = "columns that this user may not read";
+    match names {
+        [] => format!("{of_user} (the server does not name them)"),
+        names => format!("{of_user}: {}", names.join(", ")),
     }
 }
 
