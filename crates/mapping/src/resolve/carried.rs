@@ -123,9 +123,11 @@ impl ItemBinder<'_> {
             .filter(|it| !is_omitted(it))
             .cloned()
             .collect();
-        // Of names that are not known, none can be omitted.
-        if hidden.is_empty() || !left.is_empty() {
-            let of_table = self.scope.catalog.display_name(&table.name);
+        let catalog = self.scope.catalog;
+        // MySQL may hide the names of further columns, which nobody can have omitted.
+        let is_all = !hidden.is_empty() && !matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+        if !left.is_empty() || !is_all {
+            let of_table = catalog.display_name(&table.name);
             let has = format!("{of_table} has {}", hidden_in_words(&left));
             let message = format!("the {} {has}; no item has them", table.kind.word());
             let help = format!(

@@ -324,7 +324,7 @@ fn what_is_declared_of_columns_that_the_user_may_not_read_is_told_to_be_not_read
         &catalog,
         "  USER: { from: users, key: { PK: \"USER#{id}\", SK: USER } }",
     );
-    let hidden = "keys, foreign keys and other declarations with columns that this user may not read, of users";
+    let hidden = "declarations with columns that this user may not read, of users";
     assert!(
         found.not_read.iter().any(|one| one == hidden),
         "{:?}",
