@@ -94,8 +94,9 @@ impl MappingFile {
             });
         }
         // Of these, no later report tells: the items lack what cannot be read, and a comparison does not miss it.
-        let hidden = self.checked.diagnostics.iter();
-        for warning in hidden.filter(|warning| warning.code == Code::HiddenColumns) {
+        let is_hidden =
+            |warning: &&Diagnostic| matches!(warning.code, Code::HiddenColumns | Code::HiddenRows);
+        for warning in self.checked.diagnostics.iter().filter(is_hidden) {
             let help = warning.help.iter();
             let help: String = help.map(|help| format!("; {help}")).collect();
             output.warning(&format!("{}{help}", warning.message));

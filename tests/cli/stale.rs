@@ -189,7 +189,8 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
     let url = database.url_as(&reader, "secret");
     let run =
         |command: &str, further: &[&str]| reported(command, [&mapping, &url, &target], further);
-    run("migrate", &[]).exits(0);
+    let hidden = "row security may hide rows of teams from this user";
+    assert!(!run("migrate", &[]).exits(0).stderr.contains(hidden));
     assert_eq!(case.keys().await.len(), 5);
     // The policy hides the blue team, so that its members have no key.
     let hide =
@@ -201,10 +202,12 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
             &["--changes-only", "--prune", "--max-rejects", "2"],
         )
         .exits(3);
+        ran.says(hidden);
         assert_eq!(total(&ran.json(), "deleted"), 0);
         assert_eq!(case.keys().await.len(), 5);
     }
     let ran = run("verify", &[]).exits(3);
+    ran.says(hidden);
     let report = ran.json();
     assert_eq!(
         report["claims"][0]["because"],

@@ -46,6 +46,7 @@ impl Code {
             Self::UnprovenJoin
             | Self::InvisibleColumn
             | Self::HiddenColumns
+            | Self::HiddenRows
             | Self::NullableKey
             | Self::RefusedValues
             | Self::SameKey

@@ -124,6 +124,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::InvisibleColumn, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::HiddenColumns, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::HiddenRows, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: \"{{email}}\" }"), "\"{{email}}\""),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: email }"), "email"),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: [{ to: \"${email}\" }] }"), "\"${email}\""),
@@ -347,6 +348,7 @@ fn catalog_for(code: Code) -> Catalog {
         services.columns[1].data_type = DataType::Printed;
     }
     services.hidden_columns = (code == Code::HiddenColumns).then(|| vec!["secret".to_owned()]);
+    services.row_security = code == Code::HiddenRows;
     services.columns[1].invisible = code == Code::InvisibleColumn;
     catalog
 }
@@ -416,6 +418,33 @@ fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
     let help = unknown.help.as_ref().unwrap();
     let grant = "; or ask for GRANT SELECT ON main.subscribes";
     assert!(help.ends_with(grant), "{help}");
+}
+
+#[test]
+fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
+    let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }";
+    for (more, told) in [
+        ("columns: []", false),
+        ("join: { s: subscribe_id }, columns: [s.title]", true),
+        (
+            "attributes: { x: { $embed: subscribes, $match: { id: subscribe_id } } }",
+            true,
+        ),
+        ("where: user_id IN (SELECT id FROM subscribes)", true),
+        (
+            "join: { s: subscribe_id }, columns: [s.title], accept: [hidden-rows]",
+            false,
+        ),
+    ] {
+        let found = told_with(
+            Code::HiddenRows,
+            &item(&format!("{key}, {more}")),
+            &|catalog| table_mut(catalog, "subscribes").row_security = true,
+        );
+        let message = "row security may hide rows of subscribes from this user, and items are made without them";
+        let expected = if told { vec![message] } else { Vec::new() };
+        assert_eq!(found, expected, "{more}");
+    }
 }
 
 #[test]
