@@ -266,3 +266,26 @@ impl Key<'_> {
         self.columns.iter().all(|name| columns.contains(name))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_are_hidden_or_shown_later_change_the_permissions() {
+        let before = Table::new(TableName::default(), TableKind::Table);
+        let hiding = |names: &[&str]| Table {
+            hidden_columns: Some(names.iter().map(|name| (*name).to_owned()).collect()),
+            ..before.clone()
+        };
+        let changed = |now: &Table| before.first_difference(now);
+        assert_eq!(changed(&before), None);
+        for now in [hiding(&["a"]), hiding(&[])] {
+            assert_eq!(changed(&now), Some("permissions"));
+            assert_eq!(now.first_difference(&before), Some("permissions"));
+        }
+        let words = hiding(&["a", "b"]).hidden_in_words();
+        let expected = "columns that this user may not read: a, b";
+        assert_eq!(words.as_deref(), Some(expected));
+    }
+}

@@ -181,7 +181,7 @@ async fn find_hidden_columns(
 ) -> sqlx::Result<()> {
     // Those of the active roles are among them. Some SQL modes write other quotes.
     let grants = rows_if_any(connection, "SHOW GRANTS").await?;
-    let quoted_alike = |row| Ok::<_, sqlx::Error>(text(row, 0)?.replace('"', "`"));
+    let quoted_alike = |row: &MySqlRow| Ok::<_, sqlx::Error>(text(row, 0)?.replace('"', "`"));
     let grants: sqlx::Result<Vec<String>> = grants.iter().map(quoted_alike).collect();
     let mut grants = grants?;
     grants.retain(|grant| grant.contains("SELECT ("));

@@ -143,8 +143,8 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
         let columns = columns.remove(&oid).unwrap_or_default().into_iter();
         let (open, shut): (Vec<_>, Vec<_>) =
             columns.partition(|column| column.readable || whole || !table.readable);
-        let shut: Vec<String> = shut.into_iter().map(|shut| shut.column.name).collect();
-        table.hidden_columns = (!shut.is_empty()).then_some(shut);
+        let names: Vec<String> = shut.into_iter().map(|shut| shut.column.name).collect();
+        table.hidden_columns = (!names.is_empty()).then_some(names);
         if let Some(hidden) = table.hidden_in_words() {
             catalog.notices.push(format!(
                 "{} has {hidden}; ask for GRANT SELECT ON {} TO {user}",
