@@ -643,6 +643,35 @@ async fn a_chunk_counts_only_with_the_keys_of_all_its_items() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_chunk_counts_only_with_all_its_rejects_and_archived_items() {
+    let database = Database::new(
+        "CREATE TABLE tokens (id INTEGER PRIMARY KEY, name TEXT NOT NULL, ends INTEGER NOT NULL);
+         INSERT INTO tokens VALUES (1, 'a', 1000000000), (2, '', 4000000000), (3, 'c', 4000000000);",
+    )
+    .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK }, ttl: ends }
+items: { TOKEN: { from: tokens, key: { PK: \"{name}\", SK: T }, expired: archive } }
+";
+    let handed = Handed::new(database.url(), mapping);
+    let lines = handed.planned(&["--accept-inconsistent", "--max-rejects", "1"]);
+    let results = handed.work(&lines).exits(0).stdout;
+    for (file, why) in [
+        ("rejects", "chunk 0 counts 1 reject, but its result has 0"),
+        (
+            "archive",
+            "chunk 0 counts 1 archived item, but its result has 0",
+        ),
+    ] {
+        let mut altered: Value = serde_json::from_str(results.trim()).unwrap();
+        altered["outcome"]["done"][file] = Value::Null;
+        let ran = handed.finish(&format!("{altered}\n"), &[]).exits(1);
+        says(&ran, why);
+    }
+    handed.finish(&results, &[]).exits(3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_without_a_line_says_so() {
     let source = Source::Sqlite(Database::new(&script("sqlite", 10)).await);
     let handed = Handed::new(source.url(), MAPPING);

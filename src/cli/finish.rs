@@ -232,7 +232,9 @@ fn unfinished(error: FinishError) -> Failure {
         FinishError::DifferentPlaces(..) | FinishError::DifferentTables(..) => {
             "load all chunks of one plan into one table, which stays until they are loaded"
         }
-        FinishError::ChunkKeys { .. } | FinishError::Altered(_) => {
+        FinishError::ChunkKeys { .. }
+        | FinishError::ChunkLines { .. }
+        | FinishError::Altered(_) => {
             "give the chunk's line to a worker again, and name the folder with the files of all workers by --files"
         }
         FinishError::OtherFile { .. } => "move the file elsewhere: `finish` writes it anew",

@@ -11,7 +11,7 @@ use super::format::{counted, one_line};
 use super::output::{OutputStreams, colored};
 use crate::catalog::Catalog;
 use crate::check::{self, Checked};
-use crate::diagnostic::{Diagnostic, Severity, render, to_json};
+use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::load::state::RunIdentity;
 use crate::mapping::model::Model;
 use crate::mapping::{Outline, Raw, outline};
@@ -76,7 +76,7 @@ impl MappingFile {
         }
     }
 
-    /// The model, or the faults on stderr and a failure.
+    /// The model, and on stderr what the user may not read of it; or the faults and a failure.
     pub(super) fn into_model(self, output: &OutputStreams) -> Result<Model, Failure> {
         if self.checked.model.is_none() {
             output.warnings(&self.notices);
@@ -92,6 +92,14 @@ impl MappingFile {
                     .with_code("mapping")
                     .with_help("`dynafold check` shows the warnings too")
             });
+        }
+        // Of these, no later report tells: the items lack what cannot be read, and a comparison does not miss it.
+        let is_hidden =
+            |warning: &&Diagnostic| matches!(warning.code, Code::HiddenColumns | Code::HiddenRows);
+        for warning in self.checked.diagnostics.iter().filter(is_hidden) {
+            let help = warning.help.iter();
+            let help: String = help.map(|help| format!("; {help}")).collect();
+            output.warning(&format!("{}{help}", warning.message));
         }
         self.checked.model.ok_or_else(Failure::silent)
     }

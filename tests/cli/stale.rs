@@ -189,7 +189,8 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
     let url = database.url_as(&reader, "secret");
     let run =
         |command: &str, further: &[&str]| reported(command, [&mapping, &url, &target], further);
-    run("migrate", &[]).exits(0);
+    let hidden = "row security may hide rows of teams from this user";
+    assert!(!run("migrate", &[]).exits(0).stderr.contains(hidden));
     assert_eq!(case.keys().await.len(), 5);
     // The policy hides the blue team, so that its members have no key.
     let hide =
@@ -201,10 +202,12 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
             &["--changes-only", "--prune", "--max-rejects", "2"],
         )
         .exits(3);
+        ran.says(hidden);
         assert_eq!(total(&ran.json(), "deleted"), 0);
         assert_eq!(case.keys().await.len(), 5);
     }
     let ran = run("verify", &[]).exits(3);
+    ran.says(hidden);
     let report = ran.json();
     assert_eq!(
         report["claims"][0]["because"],
@@ -223,6 +226,61 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
     let ran = run("verify", &[]).exits(0);
     let because = &ran.json()["claims"][0]["because"];
     assert_eq!(because, "the table holds exactly what the source makes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_that_the_user_may_not_read_are_told_by_every_command() {
+    let mut database = postgres::Database::with(
+        "CREATE TABLE members (id int PRIMARY KEY, name text, secret text);
+        INSERT INTO members VALUES (1, 'red', 'a'), (2, 'blue', 'b');",
+    )
+    .await;
+    let reader = database.role("reader").await;
+    let grant = format!("GRANT SELECT (id, name) ON members TO {reader}");
+    database.run(&grant).await;
+    let case = Case::new("", "").await;
+    let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
+    let url = database.url_as(&reader, "secret");
+    let map = |more: &str| {
+        case.map(&format!(
+            "  MEMBER: {{ from: members, key: {{ PK: \"M#{{id}}\", SK: \"-\" }}{more} }}\n"
+        ));
+    };
+    let hidden = "members has columns that this user may not read: secret";
+    map("");
+    let checked = dynafold(&["check", &mapping, "--source", &url]).exits(0);
+    checked.prints(hidden);
+    checked.prints("2 of 3 columns are in items");
+    let previewed = dynafold(&["preview", &mapping, "--source", &url]).exits(0);
+    previewed.says(hidden);
+    let run = |url: &str, command: &str, code: i32| {
+        reported(command, [&mapping, url, &target], &[]).exits(code)
+    };
+    run(&url, "migrate", 0).says(hidden);
+    let because =
+        "of the columns that this reader may read: the table holds exactly what the source makes";
+    let claims = |more: &str, warns: bool| {
+        map(more);
+        let ran = run(&url, "verify", 0);
+        assert_eq!(ran.stderr.contains(hidden), warns, "{more}: {}", ran.stderr);
+        ran.json()["claims"][0].clone()
+    };
+    for (more, warns) in [("", true), (", accept: [hidden-columns]", false)] {
+        let claim = claims(more, warns);
+        assert_eq!(claim["because"], because, "{more}");
+        let facts = claim["facts"].as_array().unwrap();
+        assert!(facts.contains(&json!(hidden)), "{more}: {facts:?}");
+    }
+    // Who leaves such a column out has nothing hidden.
+    for more in [", omit: [secret]", ", columns: [id, name]"] {
+        let claim = claims(more, false);
+        assert_eq!(
+            claim["because"],
+            "the table holds exactly what the source makes"
+        );
+    }
+    map("");
+    run(&database.url(), "verify", 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -63,6 +63,12 @@ impl Shop {
             ..row_id
         });
         catalog.tables.push(visits);
+        let mut payroll = table("payroll", "id", None);
+        payroll.hidden_columns = Some(vec!["salary".to_owned()]);
+        catalog.tables.push(payroll);
+        let mut tickets = table("tickets", "id", None);
+        tickets.row_security = true;
+        catalog.tables.push(tickets);
         let audit = catalog
             .tables
             .iter_mut()

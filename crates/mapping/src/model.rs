@@ -53,6 +53,14 @@ impl Model {
         tables.map(String::as_str).collect()
     }
 
+    /// Which columns of which tables `*` leaves out, because the database user may not read them, each table once.
+    pub fn hidden_columns(&self) -> BTreeSet<&str> {
+        let read = self.passes.iter().flat_map(|pass| &pass.item_types);
+        let item_types = read.filter_map(|index| self.item_types.get(*index));
+        let hidden = item_types.flat_map(|item| &item.hidden_columns);
+        hidden.map(String::as_str).collect()
+    }
+
     /// The SQL of an item type's `where`; `None` without one.
     pub fn condition(&self, item: &ItemType) -> Option<&str> {
         let scan = &self.passes.get(item.pass)?.scan;
@@ -131,6 +139,8 @@ pub struct ItemType {
     pub attributes: Vec<(Arc<str>, AttributeNode)>,
     /// The JSON documents whose members become attributes of the item.
     pub spreads: Vec<ValuePath>,
+    /// For each table of which `*` leaves out columns that the database user may not read: which, in words.
+    pub hidden_columns: Vec<String>,
     /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
     pub keep_nulls: bool,
     /// Whether rows whose items have expired are loaded.

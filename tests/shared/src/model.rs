@@ -108,6 +108,7 @@ pub fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemTy
         explodes: Vec::new(),
         attributes,
         spreads: Vec::new(),
+        hidden_columns: Vec::new(),
         keep_nulls: false,
         expired: Expired::Load,
         compress: Vec::new(),

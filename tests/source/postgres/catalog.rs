@@ -253,12 +253,12 @@ async fn a_user_who_may_only_select_sees_what_is_theirs_and_is_told_of_the_rest(
         catalog.notices,
         [
             format!(
-                "no permission on columns of public.employee: manager_id, email, full_name are \
-                 hidden; ask for GRANT SELECT ON \"public\".\"employee\" TO \"{reader}\""
-            ),
-            format!(
                 "no permission on schema vault: its tables (2) are hidden; ask for GRANT USAGE ON \
                  SCHEMA \"vault\" TO \"{reader}\""
+            ),
+            format!(
+                "public.employee has columns that this user may not read: manager_id, email, full_name; \
+                 ask for GRANT SELECT ON \"public\".\"employee\" TO \"{reader}\""
             ),
             format!(
                 "row-level security is active on public.policed: rows that its policies hide from \
@@ -273,6 +273,10 @@ async fn a_user_who_may_only_select_sees_what_is_theirs_and_is_told_of_the_rest(
     assert_eq!(readable, ["egg", "employee", "policed"]);
     let employee = table(&catalog, "employee");
     assert_eq!(employee.columns.len(), 4);
+    assert_eq!(
+        employee.hidden_columns.as_deref().unwrap(),
+        ["manager_id", "email", "full_name"]
+    );
     assert_eq!(employee.primary_key, ["id"]);
     assert_eq!(employee.unique_keys.len(), 1);
     assert_eq!(employee.foreign_keys.len(), 1);

@@ -104,6 +104,10 @@ codes! {
     PrintedType = "printed-type", Warning;
     /// `*` leaves out a column that the database calls invisible.
     InvisibleColumn = "invisible-column", Warning;
+    /// `*` leaves out a column that the connected user may not read.
+    HiddenColumns = "hidden-columns", Warning;
+    /// Row security may hide rows that an item type is made of from the connected user.
+    HiddenRows = "hidden-rows", Warning;
     /// Text in a template looks like a placeholder, but is plain text.
     LooksLikeAPlaceholder = "looks-like-a-placeholder", Warning;
     /// A column of the table's own key, or of what an embed gathers by, may be NULL; such rows are rejected.

@@ -45,6 +45,8 @@ impl Code {
         Some(match self {
             Self::UnprovenJoin
             | Self::InvisibleColumn
+            | Self::HiddenColumns
+            | Self::HiddenRows
             | Self::NullableKey
             | Self::RefusedValues
             | Self::SameKey

@@ -118,13 +118,14 @@ fn add_table(
             each.scan.from == Relation::Table(table.name.clone()) && each.omitted.contains(&column)
         })
     };
-    for column in &table.columns {
+    let shown = table.columns.iter().map(|column| &column.name);
+    for column in shown.chain(table.hidden_columns.iter().flatten()) {
         coverage.columns += 1;
-        let full = || format!("{name}.{}", column.name);
-        match used.get(column.name.as_str()) {
+        let full = || format!("{name}.{column}");
+        match used.get(column.as_str()) {
             Some(UsedPart::Whole) => coverage.in_items += 1,
             Some(UsedPart::Part) => coverage.in_part.push(full()),
-            None if is_omitted(&column.name) => coverage.omitted.push(full()),
+            None if is_omitted(column) => coverage.omitted.push(full()),
             None => coverage.in_no_item.push(full()),
         }
     }

@@ -793,6 +793,10 @@ fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) ->
         of("ON UPDATE of the foreign keys of", &|table| {
             table.is_stored() && table.foreign_keys.iter().any(is_unread)
         }),
+        of(
+            "declarations with columns that this user may not read, of",
+            &|table| table.is_stored() && table.hidden_columns.is_some(),
+        ),
         of("the tables behind", &|table| !table.is_stored()),
     ]
     .into_iter()

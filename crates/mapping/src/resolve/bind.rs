@@ -25,6 +25,8 @@ pub(super) struct ItemBinder<'a> {
     pub(super) pass: &'a mut PassBuilder,
     /// The conditions, each as a scan of its own, for the source to look at.
     pub(super) conditions: Vec<Spanned<Scan>>,
+    /// For each table of which `*` leaves out columns that the user may not read: which, in words.
+    pub(super) hidden_columns: Vec<String>,
     /// Embeds around what is bound.
     pub(super) depth: usize,
 }
@@ -38,6 +40,7 @@ impl<'a> ItemBinder<'a> {
             scope,
             pass,
             conditions: Vec::new(),
+            hidden_columns: Vec::new(),
             depth: 0,
         }
     }

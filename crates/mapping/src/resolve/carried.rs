@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::MAX_ITEM_BYTES;
-use dynafold_relational::catalog::{Column, DataType, Dbms, TypeFamily};
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TypeFamily, hidden_in_words};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
     Wrapping,
@@ -13,7 +13,7 @@ use dynafold_sql::{
 
 use super::bind::{ItemBinder, unknown};
 use super::patterns::BoundPattern;
-use super::scope::{Scope, unknown_column};
+use super::scope::{Scope, of_hidden, unknown_column};
 use crate::diagnostic::Code;
 use crate::model::{AccessPattern, Placeholder};
 use crate::proof::{PatternProof, SizeProof};
@@ -46,16 +46,15 @@ impl ItemBinder<'_> {
     /// for it.
     pub(super) fn carried(&mut self, raw: &RawItem) -> Vec<(Arc<str>, Placeholder, Range<usize>)> {
         let mut chosen = Vec::new();
-        match &raw.columns {
-            None => {
-                let all = raw.name.with("*".to_owned());
-                choose(None, self.scope.columns, &all, &mut chosen);
-            }
-            Some(names) => names.iter().for_each(|name| self.choose(name, &mut chosen)),
+        let mut hidden = BTreeSet::new();
+        let all = [raw.name.with("*".to_owned())];
+        for name in raw.columns.as_deref().unwrap_or(&all) {
+            self.choose(name, &mut chosen);
+            hidden.extend(self.hide_all_of(name, &raw.omit));
         }
         for name in raw.omit.iter().filter(|_| self.scope.known) {
             let names = || chosen.iter().map(|chosen| chosen.written.as_str());
-            if names().all(|written| written != name.value) {
+            if names().all(|written| written != name.value) && !hidden.contains(&name.value) {
                 let span = name.span.clone();
                 if self.scope.base(&name.value).is_some() {
                     let message = format!("`{}` is not in `columns` anyway", name.value);
@@ -63,6 +62,7 @@ impl ItemBinder<'_> {
                 } else {
                     let relation = format!("`{}`", self.scope.written);
                     let fault = unknown_column(&name.value, span, &relation, names());
+                    let fault = of_hidden(fault, self.scope.table);
                     self.scope.diagnostics.push(fault);
                 }
             }
@@ -87,6 +87,57 @@ impl ItemBinder<'_> {
             .into_iter()
             .map(|chosen| self.carry(chosen))
             .collect()
+    }
+
+    /// The hidden columns of the table that `*` or `alias.*` names, as `omit` writes them.
+    fn hide_all_of(&mut self, name: &Spanned<String>, omit: &[Spanned<String>]) -> Vec<String> {
+        let scope = self.scope;
+        let (alias, table) = match name.value.strip_suffix(".*") {
+            None if name.value == "*" => (None, scope.table),
+            None => return Vec::new(),
+            Some(alias) => (Some(alias), scope.parent(alias).map(|parent| parent.table)),
+        };
+        self.hide(alias, table, omit, name.span.clone())
+    }
+
+    /// Tells of the columns that `*` leaves out because the user may not read them. Gives all that are hidden, as `omit`
+    /// writes them.
+    pub(super) fn hide(
+        &mut self,
+        alias: Option<&str>,
+        table: Option<&Table>,
+        omit: &[Spanned<String>],
+        span: Range<usize>,
+    ) -> Vec<String> {
+        let Some((table, hidden)) = table.and_then(|it| Some((it, it.hidden_columns.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let written = |name: &String| match alias {
+            Some(alias) => format!("{alias}.{name}"),
+            None => name.clone(),
+        };
+        let is_omitted = |name: &String| omit.iter().any(|omit| omit.value == written(name));
+        let left: Vec<String> = hidden
+            .iter()
+            .filter(|it| !is_omitted(it))
+            .cloned()
+            .collect();
+        let catalog = self.scope.catalog;
+        // MySQL may hide the names of further columns, which nobody can have omitted.
+        let is_all = !hidden.is_empty() && !matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
+        if !left.is_empty() || !is_all {
+            let of_table = catalog.display_name(&table.name);
+            let has = format!("{of_table} has {}", hidden_in_words(&left));
+            let message = format!("the {} {has}; no item has them", table.kind.word());
+            let help = format!(
+                "ask for GRANT SELECT ON {}, or name the columns that items are to have instead of `*`",
+                table.name
+            );
+            self.report(Code::HiddenColumns, span, message, help);
+            self.hidden_columns.push(has);
+        }
+        hidden.iter().map(written).collect()
     }
 
     fn choose(&mut self, name: &Spanned<String>, chosen: &mut Vec<ChosenColumn>) {

@@ -45,6 +45,7 @@ impl ItemBinder<'_> {
                     let help = "name the columns that the children have: $each: { … }".to_owned();
                     binder.report_nameless(&name.value, name.span.clone(), help);
                 }
+                binder.hide(None, child.table, &[], name.span.clone());
                 Some(binder.all_columns())
             }
         };
@@ -56,6 +57,7 @@ impl ItemBinder<'_> {
         let order = binder.order(yaml);
         binder.pass.scan.key = binder.indices(&child.key);
         self.conditions.extend(binder.conditions);
+        self.hidden_columns.extend(binder.hidden_columns);
         let embed = Embed {
             rows: rows.scan,
             on: self.pass.matches(&on?),

@@ -68,6 +68,7 @@ pub(super) fn resolve(
             explodes,
             attributes: nodes,
             spreads,
+            hidden_columns: binder.hidden_columns,
             keep_nulls: raw.keep_nulls,
             expired: expired.map_or(Expired::Load, |expired| expired.value),
             compress: compress.map(|name| name.value.as_str().into()).collect(),

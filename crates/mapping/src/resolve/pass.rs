@@ -286,7 +286,7 @@ fn may_hide_rows(scan: &Scan, catalog: &Catalog) -> bool {
 
 /// The tables of which row security may hide rows from it, by the names that people write. Of SQL that reads
 /// other rows, a view and a condition among it, it is not known which tables it reads.
-fn row_security(scan: &Scan, catalog: &Catalog) -> Vec<String> {
+pub(super) fn row_security(scan: &Scan, catalog: &Catalog) -> Vec<String> {
     let is_view = |table: &Table| table.kind == TableKind::View;
     let reads = |table: &&Table| {
         // Of a view it is known itself that row security lies behind it.

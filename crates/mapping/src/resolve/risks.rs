@@ -5,6 +5,7 @@ use dynafold_dynamodb::price::PARTITION_WRITES;
 use dynafold_format::{counted, float};
 
 use super::keys::may_be_in;
+use super::pass::row_security;
 use super::proofs::has_condition;
 use super::rates::shards_for;
 use super::{ResolvedItem, ResolvedMapping};
@@ -14,6 +15,9 @@ use crate::proof::fixed;
 /// Tells of risks. Gives those that nobody need be told of while there are so few rows.
 pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
     let diagnostics = whole.diagnostics;
+    for item in whole.resolved {
+        hidden_rows(whole, item);
+    }
     for item in whole.resolved.iter().filter(|item| item.is_table) {
         nullable_key(whole, item);
     }
@@ -27,6 +31,21 @@ pub(super) fn check(whole: &ResolvedMapping<'_>) -> Vec<Diagnostic> {
         }
     }
     unreported
+}
+
+fn hidden_rows(whole: &ResolvedMapping<'_>, item: &ResolvedItem) {
+    let scan = whole.passes.so_far(item.item.pass);
+    let tables = scan.map_or_else(Vec::new, |scan| row_security(scan, whole.catalog));
+    if tables.is_empty() {
+        return;
+    }
+    let message = format!(
+        "row security may hide rows of {} from this user, and items are made without them",
+        tables.join(", ")
+    );
+    let help = "read as a user who sees all rows, such as one with BYPASSRLS; if the hidden rows belong into no item: accept: [hidden-rows]";
+    let place = item.name_span.clone();
+    (whole.diagnostics).add(Code::HiddenRows, place, message, help);
 }
 
 fn nullable_key(whole: &ResolvedMapping<'_>, item: &ResolvedItem) {

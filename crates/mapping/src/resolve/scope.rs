@@ -57,7 +57,8 @@ impl JoinedParent<'_> {
     /// A fault about a column that it does not have.
     pub(super) fn lacks(&self, name: &str, span: Range<usize>) -> Diagnostic {
         let names = self.table.columns.iter().map(|column| column.name.as_str());
-        unknown_column(name, span, &format!("`{}`", self.alias), names)
+        let fault = unknown_column(name, span, &format!("`{}`", self.alias), names);
+        of_hidden(fault, Some(self.table))
     }
 }
 
@@ -204,7 +205,8 @@ impl<'a> Scope<'a> {
     /// A fault about a column that the relation does not have.
     pub(super) fn lacks(&self, name: &str, span: Range<usize>) -> Diagnostic {
         let names = self.columns.iter().map(|column| column.name.as_str());
-        unknown_column(name, span, &format!("`{}`", self.written), names)
+        let fault = unknown_column(name, span, &format!("`{}`", self.written), names);
+        of_hidden(fault, self.table)
     }
 
     /// Whether a name means something already, so that it can be no alias; that is told.
@@ -240,6 +242,16 @@ pub(super) fn unknown_column<'n>(
     });
     let message = format!("{relation} has no column `{name}`");
     Diagnostic::new(Code::UnknownColumn, span, message).with_help(help)
+}
+
+/// A fault about a column that a table does not have, or that the user may not read.
+pub(super) fn of_hidden(mut fault: Diagnostic, table: Option<&Table>) -> Diagnostic {
+    if let Some(table) = table.filter(|table| table.hidden_columns.is_some()) {
+        fault.message.push_str(" that this user may read");
+        let help = fault.help.unwrap_or_default();
+        fault.help = Some(format!("{help}; or ask for GRANT SELECT ON {}", table.name));
+    }
+    fault
 }
 
 /// A table that the mapping names; of one that is not there is told.

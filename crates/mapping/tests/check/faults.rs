@@ -123,6 +123,8 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::InvisibleColumn, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::HiddenColumns, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::HiddenRows, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: \"{{email}}\" }"), "\"{{email}}\""),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: email }"), "email"),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: [{ to: \"${email}\" }] }"), "\"${email}\""),
@@ -345,6 +347,8 @@ fn catalog_for(code: Code) -> Catalog {
     if code == Code::PrintedType {
         services.columns[1].data_type = DataType::Printed;
     }
+    services.hidden_columns = (code == Code::HiddenColumns).then(|| vec!["secret".to_owned()]);
+    services.row_security = code == Code::HiddenRows;
     services.columns[1].invisible = code == Code::InvisibleColumn;
     catalog
 }
@@ -365,6 +369,93 @@ fn every_code_has_a_case_that_shows_it_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
+    let mut catalog = catalog();
+    let hide = |catalog: &mut Catalog, table: &str, names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        table_mut(catalog, table).hidden_columns = Some(names);
+    };
+    hide(&mut catalog, "subscribes", &["price", "note"]);
+    hide(&mut catalog, "subscribe_users", &[]);
+    let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }, join: { s: subscribe_id }";
+    let parent = "subscribes has columns that this user may not read: price, note";
+    let own =
+        "subscribe_users has columns that this user may not read (the server does not name them)";
+    let note = "subscribes has columns that this user may not read: note";
+    let embed =
+        "x: { $embed: subscribe_users, $match: { user_id: user_id, subscribe_id: subscribe_id } }";
+    let embed = format!("columns: [], attributes: {{ {embed} }}");
+    for (text, expected) in [
+        ("nulls: omit", vec![own]),
+        (
+            "columns: [\"*\", s.*], omit: [s.price, s.service]",
+            vec![own, note],
+        ),
+        ("columns: [s.*]", vec![parent]),
+        ("columns: [s.*], omit: [s.price, s.note]", vec![]),
+        (embed.as_str(), vec![own]),
+        ("columns: [user_id, s.title]", vec![]),
+    ] {
+        let (model, diagnostics) = check_with(&item(&format!("{key}, {text}")), &catalog);
+        let told = diagnostics.iter().filter(|d| d.code == Code::HiddenColumns);
+        let told: Vec<String> = told.map(|d| d.message.clone()).collect();
+        let whole = |has: &&str| format!("the table {has}; no item has them");
+        let messages: Vec<String> = expected.iter().map(whole).collect();
+        assert_eq!(told, messages, "{text}: {diagnostics:?}");
+        let model = model.unwrap_or_else(|| panic!("{text}: {diagnostics:?}"));
+        let hidden: Vec<&str> = model.hidden_columns().into_iter().collect();
+        assert_eq!(hidden, expected, "{text}");
+    }
+    let (_, told) = check_with(&item(&format!("{key}, columns: [s.price]")), &catalog);
+    let unknown = told.iter().find(|d| d.code == Code::UnknownColumn).unwrap();
+    assert_eq!(
+        unknown.message,
+        "`s` has no column `price` that this user may read"
+    );
+    let help = unknown.help.as_ref().unwrap();
+    let grant = "; or ask for GRANT SELECT ON main.subscribes";
+    assert!(help.ends_with(grant), "{help}");
+}
+
+#[test]
+fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
+    let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }";
+    for (more, told) in [
+        ("columns: []", false),
+        ("join: { s: subscribe_id }, columns: [s.title]", true),
+        (
+            "attributes: { x: { $embed: subscribes, $match: { id: subscribe_id } } }",
+            true,
+        ),
+        ("where: user_id IN (SELECT id FROM subscribes)", true),
+        (
+            "join: { s: subscribe_id }, columns: [s.title], accept: [hidden-rows]",
+            false,
+        ),
+    ] {
+        let found = told_with(
+            Code::HiddenRows,
+            &item(&format!("{key}, {more}")),
+            &|catalog| table_mut(catalog, "subscribes").row_security = true,
+        );
+        let message = "row security may hide rows of subscribes from this user, and items are made without them";
+        let expected = if told { vec![message] } else { Vec::new() };
+        assert_eq!(found, expected, "{more}");
+    }
+}
+
+#[test]
+fn columns_that_the_user_may_not_read_count_as_not_in_items() {
+    let mut catalog = catalog();
+    table_mut(&mut catalog, "users").hidden_columns = Some(vec!["secret".to_owned()]);
+    let (raw, faults) = Raw::read(&item(""), &|_| None);
+    let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+    let coverage = resolution.proofs.unwrap().coverage;
+    assert_eq!((coverage.in_items, coverage.columns), (4, 5));
+    assert_eq!(coverage.in_no_item, ["users.secret"]);
 }
 
 /// SQLite takes such a column.

@@ -316,6 +316,23 @@ fn what_a_catalog_of_an_older_version_lacks_is_told() {
 }
 
 #[test]
+fn what_is_declared_of_columns_that_the_user_may_not_read_is_told_to_be_not_read() {
+    let catalog = shop_with(Dbms::Sqlite, |users| {
+        users.hidden_columns = Some(vec!["secret".to_owned()]);
+    });
+    let found = guarantees(
+        &catalog,
+        "  USER: { from: users, key: { PK: \"USER#{id}\", SK: USER } }",
+    );
+    let hidden = "declarations with columns that this user may not read, of users";
+    assert!(
+        found.not_read.iter().any(|one| one == hidden),
+        "{:?}",
+        found.not_read
+    );
+}
+
+#[test]
 fn tables_in_queries_are_told_to_be_not_looked_into() {
     let items = "  USER: { from: { sql: \"SELECT id FROM users\", key: [id] }, key: { PK: \"USER#{id}\", SK: USER } }";
     let text = format!(

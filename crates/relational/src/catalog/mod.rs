@@ -16,7 +16,7 @@ pub use collation::{in_byte_order, sorts_by_bytes};
 pub use column::{AUTO_INCREMENT, Column};
 pub use constraints::{Check, Enforcement, ForeignKey, ReferentialAction, Trigger, UniqueKey};
 pub use data_type::{DataType, TypeFamily};
-pub use table::{Index, Key, Table, TableKind};
+pub use table::{Index, Key, Table, TableKind, hidden_in_words};
 
 use std::fmt;
 

@@ -46,6 +46,10 @@ pub struct Table {
     pub kind: TableKind,
     /// Whether the connected user may read it; without it columns may be missing too.
     pub readable: bool,
+    /// The columns that the connected user may not read, by position, where it may read others; `None` where it may read
+    /// all. They are not among `columns`. MySQL and MariaDB hide the names of most of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_columns: Option<Vec<String>>,
     /// The tables that inherit from it, directly or through others (PostgreSQL). Their rows are read with its own, and its
     /// keys do not cover them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -149,7 +153,10 @@ impl Table {
         };
         let facts = [
             ("kind", self.kind != now.kind || self.live != now.live),
-            ("permissions", self.readable != now.readable),
+            (
+                "permissions",
+                self.readable != now.readable || self.hidden_columns != now.hidden_columns,
+            ),
             ("inheritance", self.heirs != now.heirs),
             ("row security", self.row_security != now.row_security),
             ("columns", columns(self) != columns(now)),
@@ -158,6 +165,18 @@ impl Table {
         ];
         let changed = facts.into_iter().find(|(_, changed)| *changed);
         changed.map(|(what, _)| what)
+    }
+
+    /// The columns that the connected user may not read, in words; `None` where it may read all.
+    pub fn hidden_in_words(&self) -> Option<String> {
+        self.hidden_columns.as_deref().map(hidden_in_words)
+    }
+
+    /// Whether none of these columns is hidden from the connected user. A key or a foreign key with a hidden column
+    /// cannot be used.
+    pub fn shows(&self, columns: &[String]) -> bool {
+        let hidden = self.hidden_columns.as_ref();
+        !hidden.is_some_and(|hidden| columns.iter().any(|name| hidden.contains(name)))
     }
 
     /// Finds a column.
@@ -222,6 +241,15 @@ impl Table {
     }
 }
 
+/// [`Table::hidden_columns`], or some of them, in words.
+pub fn hidden_in_words(names: &[String]) -> String {
+    let of_user = "columns that this user may not read";
+    match names {
+        [] => format!("{of_user} (the server does not name them)"),
+        names => format!("{of_user}: {}", names.join(", ")),
+    }
+}
+
 /// The primary key or a unique key of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct Key<'t> {
@@ -236,5 +264,28 @@ pub struct Key<'t> {
 impl Key<'_> {
     fn is_within(&self, columns: &[String]) -> bool {
         self.columns.iter().all(|name| columns.contains(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_are_hidden_or_shown_later_change_the_permissions() {
+        let before = Table::new(TableName::default(), TableKind::Table);
+        let hiding = |names: &[&str]| Table {
+            hidden_columns: Some(names.iter().map(|name| (*name).to_owned()).collect()),
+            ..before.clone()
+        };
+        let changed = |now: &Table| before.first_difference(now);
+        assert_eq!(changed(&before), None);
+        for now in [hiding(&["a"]), hiding(&[])] {
+            assert_eq!(changed(&now), Some("permissions"));
+            assert_eq!(now.first_difference(&before), Some("permissions"));
+        }
+        let words = hiding(&["a", "b"]).hidden_in_words();
+        let expected = "columns that this user may not read: a, b";
+        assert_eq!(words.as_deref(), Some(expected));
     }
 }

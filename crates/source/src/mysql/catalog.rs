@@ -3,7 +3,7 @@
 //! MariaDB stores JSON as a LONGTEXT with a check, and shows that check only to users who may do more than SELECT. So
 //! each table with a LONGTEXT is asked for its definition.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use dynafold_format::{float, rounded};
 use dynafold_relational::catalog::{
@@ -18,6 +18,7 @@ use super::super::Dialect as _;
 use super::Server;
 use super::decode::data_type;
 use super::dialect::MysqlDialect;
+use super::error::is_refusal;
 use super::statement::{grouped, optional, prepare, rows, text};
 use crate::Result;
 use crate::dialect::alone;
@@ -63,8 +64,10 @@ pub(super) async fn read(
     };
     catalog.tables.sort_by(|a, b| a.name.cmp(&b.name));
     add_columns(&mut catalog, &columns)?;
+    find_hidden_columns(connection, &mut catalog, server).await?;
     add_indexes(&mut catalog, &indexes)?;
     add_foreign_keys(&mut catalog, &foreign_keys)?;
+    leave_out_hidden_keys(&mut catalog.tables);
     add_checks(&mut catalog, &checks)?;
     add_histograms(&mut catalog, &histograms)?;
     add_triggers(&mut catalog, server, &trigger_grants, &triggers)?;
@@ -146,32 +149,93 @@ fn add_columns(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
         let Some((_, table)) = table_at(&mut catalog.tables, &rows)? else {
             continue;
         };
-        let mut hidden = Vec::new();
         for row in rows {
             let column = column(row, dbms)?;
             if text(row, 9)?.split(',').any(|held| held == "select") {
                 table.columns.push(column);
             } else {
+                let hidden = table.hidden_columns.get_or_insert_default();
                 hidden.push(column.name);
             }
-        }
-        if !hidden.is_empty() {
-            catalog.notices.push(format!(
-                "{}: this user may not read the columns `{}`",
-                table.name,
-                hidden.join("`, `")
-            ));
         }
     }
     for table in &mut catalog.tables {
         table.readable = !table.columns.is_empty();
-        if !table.readable
-            && let (TableKind::View, Some(fault)) = (table.kind, table.comment.take())
-        {
+        if table.readable {
+            continue;
+        }
+        table.hidden_columns = None;
+        if let (TableKind::View, Some(fault)) = (table.kind, table.comment.take()) {
             catalog.notices.push(fault);
         }
     }
     Ok(())
+}
+
+/// Finds the tables of which the user may read only some columns, and says so. The server does not list the columns on
+/// which the user has no privilege at all, and refuses `*` for them.
+async fn find_hidden_columns(
+    connection: &mut MySqlConnection,
+    catalog: &mut Catalog,
+    server: &Server,
+) -> sqlx::Result<()> {
+    // Those of the active roles are among them. Some SQL modes write other quotes.
+    let grants = rows_if_any(connection, "SHOW GRANTS").await?;
+    let quoted_alike = |row: &MySqlRow| Ok::<_, sqlx::Error>(text(row, 0)?.replace('"', "`"));
+    let grants: sqlx::Result<Vec<String>> = grants.iter().map(quoted_alike).collect();
+    let mut grants = grants?;
+    grants.retain(|grant| grant.contains("SELECT ("));
+    for table in catalog.tables.iter_mut().filter(|table| table.readable) {
+        let name = MysqlDialect.table(&table.name);
+        let of_table = format!(" ON {name} TO ");
+        if grants.iter().any(|grant| grant.contains(&of_table)) {
+            match prepare(connection, &format!("SELECT * FROM {name}")).await {
+                Err(error) if is_refusal(&error) => {
+                    table.hidden_columns.get_or_insert_default();
+                }
+                // A view may have other faults, of which a read tells.
+                Err(error) if error.as_database_error().is_none() => return Err(error),
+                _ => {}
+            }
+        }
+        if let Some(hidden) = table.hidden_in_words() {
+            let grant = server.grant(&table.name.to_string());
+            let notice = format!("{} has {hidden}; {grant}", table.name);
+            catalog.notices.push(notice);
+        }
+    }
+    Ok(())
+}
+
+/// Leaves out the keys and foreign keys of which a column is hidden. `MySQL` lists hidden columns of indexes, but not of
+/// foreign keys: one that leads to no key of its parent is taken for a part of another.
+fn leave_out_hidden_keys(tables: &mut [Table]) {
+    let keys_of = |table: &Table| -> Vec<Vec<String>> {
+        let mut keys = vec![table.primary_key.clone()];
+        keys.extend(table.unique_keys.iter().map(|key| key.columns.clone()));
+        keys
+    };
+    let keys: HashMap<TableName, Vec<Vec<String>>> = tables
+        .iter()
+        .map(|table| (table.name.clone(), keys_of(table)))
+        .collect();
+    let is_shown = |table: &Table, columns: &[String]| {
+        let mut columns = columns.iter();
+        columns.all(|name| table.column(name).is_some())
+    };
+    let hiding = |table: &&mut Table| table.hidden_columns.is_some();
+    for table in tables.iter_mut().filter(hiding) {
+        if !is_shown(table, &table.primary_key) {
+            table.primary_key.clear();
+        }
+        let mut foreign_keys = std::mem::take(&mut table.foreign_keys);
+        foreign_keys.retain(|key| {
+            let of_parent = keys.get(&key.references);
+            is_shown(table, &key.columns)
+                && of_parent.is_some_and(|keys| keys.contains(&key.referenced_columns))
+        });
+        table.foreign_keys = foreign_keys;
+    }
 }
 
 fn column(row: &MySqlRow, dbms: Dbms) -> sqlx::Result<Column> {

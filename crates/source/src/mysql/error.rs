@@ -21,9 +21,7 @@ impl Server {
         match number(&cause) {
             // Access denied: to a schema, a table, a column, a routine.
             Some(1044 | 1142 | 1143 | 1370) => {
-                let (user, host) = self.user.rsplit_once('@').unwrap_or((&self.user, "%"));
-                let help =
-                    format!("let an administrator GRANT SELECT ON {object} TO '{user}'@'{host}'");
+                let help = self.grant(&object);
                 SourceError::Permission {
                     object,
                     help,
@@ -44,6 +42,17 @@ impl Server {
             },
         }
     }
+
+    /// What to do where the user may not read something.
+    pub(super) fn grant(&self, object: &str) -> String {
+        let (user, host) = self.user.rsplit_once('@').unwrap_or((&self.user, "%"));
+        format!("let an administrator GRANT SELECT ON {object} TO '{user}'@'{host}'")
+    }
+}
+
+/// Whether the server refused something because the user may not read a table or a column.
+pub(super) fn is_refusal(cause: &sqlx::Error) -> bool {
+    matches!(number(cause), Some(1142 | 1143))
 }
 
 /// The words for a relation in messages.

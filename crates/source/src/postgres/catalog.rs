@@ -143,24 +143,26 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog> {
         let columns = columns.remove(&oid).unwrap_or_default().into_iter();
         let (open, shut): (Vec<_>, Vec<_>) =
             columns.partition(|column| column.readable || whole || !table.readable);
-        let closed: Vec<String> = shut.into_iter().map(|shut| shut.column.name).collect();
-        if table.readable && !whole {
+        let names: Vec<String> = shut.into_iter().map(|shut| shut.column.name).collect();
+        table.hidden_columns = (!names.is_empty()).then_some(names);
+        if let Some(hidden) = table.hidden_in_words() {
             catalog.notices.push(format!(
-                "no permission on columns of {}: {} are hidden; ask for GRANT SELECT ON {} TO {user}",
+                "{} has {hidden}; ask for GRANT SELECT ON {} TO {user}",
                 table.name,
-                closed.join(", "),
                 PostgresSql.table(&table.name)
             ));
         }
-        // A key of which a column is hidden cannot be used.
-        let usable = |names: &[String]| !names.iter().any(|name| closed.contains(name));
         let rows = table.estimated_rows;
         let columns = open.into_iter().map(|open| column(open, &types, rows));
         table.columns = columns.collect();
-        table.foreign_keys = foreign_keys.remove(&oid).unwrap_or_default();
-        table.foreign_keys.retain(|key| usable(&key.columns));
+        let mut foreign_keys = foreign_keys.remove(&oid).unwrap_or_default();
+        foreign_keys.retain(|key| table.shows(&key.columns));
+        table.foreign_keys = foreign_keys;
         let indexes = indexes.remove(&oid).unwrap_or_default().into_iter();
-        for entry in indexes.filter(|entry| usable(&entry.index.columns)) {
+        for entry in indexes {
+            if !table.shows(&entry.index.columns) {
+                continue;
+            }
             if entry.is_primary {
                 table.primary_key = entry.index.columns;
                 table.lax_primary_key = entry.lax;

@@ -24,7 +24,7 @@ use self::error::MAX_IMPORT_PARTS;
 use self::files::{expect_keys, gather, push_keys};
 use super::plan::{HandedPlan, consistency};
 use super::result::{
-    ChunkOutcome, DoneChunk, FailedChunk, JobLine, ResultLine, SharedKey, VERSION,
+    ChunkOutcome, DoneChunk, FailedChunk, FileLines, JobLine, ResultLine, SharedKey, VERSION,
 };
 use crate::load::books::{Books, ttl_remarks};
 use crate::load::claims::{SourceStates, claims};
@@ -296,12 +296,12 @@ impl PlanResults {
         let missing = self.missing();
         let mut shared = Vec::new();
         let keys = self.compared_keys(&missing, folder, proof, &mut shared)?;
-        let files = |of: fn(&DoneChunk) -> Option<&String>, which, path: &Path| {
-            let files = self.done.values().filter_map(|done| of(done));
+        let files = |of: fn(&DoneChunk) -> FileLines<'_>, which, path: &Path| {
+            let files = self.done.iter().map(|(chunk, done)| (*chunk, of(done)));
             gather(folder, files, (which, path))
         };
-        let rejects_file = files(|done| done.rejects.as_ref(), OutputFile::Rejects, rejects)?;
-        let archive_file = files(|done| done.archive.as_ref(), OutputFile::Archive, archive)?;
+        let rejects_file = files(DoneChunk::rejects, OutputFile::Rejects, rejects)?;
+        let archive_file = files(DoneChunk::archived, OutputFile::Archive, archive)?;
         let (consistency, mut warnings) = self.consistency();
         let books = self.books();
         let total = Books::sum(&books);

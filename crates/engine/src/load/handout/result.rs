@@ -109,6 +109,24 @@ impl DoneChunk {
         self.books.iter().map(|(_, books)| books.made).sum()
     }
 
+    /// Its rejects, by its books.
+    pub(super) fn rejects(&self) -> FileLines<'_> {
+        let rejected = self.books.iter().map(|(_, books)| books.rejected);
+        FileLines {
+            file: self.rejects.as_ref(),
+            lines: rejected.sum(),
+        }
+    }
+
+    /// Its archived items, by its books.
+    pub(super) fn archived(&self) -> FileLines<'_> {
+        let archived = self.books.iter().map(|(_, books)| books.archived);
+        FileLines {
+            file: self.archive.as_ref(),
+            lines: archived.sum(),
+        }
+    }
+
     /// Whether another attempt at the chunk has made the same of it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let made = |done: &Self| {
@@ -124,6 +142,14 @@ impl DoneChunk {
         };
         made(self) == made(other)
     }
+}
+
+/// A file of a chunk, and the lines that it must have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileLines<'d> {
+    /// Its name, where there is one.
+    pub(super) file: Option<&'d String>,
+    pub(super) lines: u64,
 }
 
 /// Why a chunk is not loaded.

@@ -73,8 +73,14 @@ impl VerifyRun {
 fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     let (verdict, mut because) = verdict(report, whole);
     let hiding = verify.model.row_security();
-    if !hiding.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
-        because.insert_str(0, "of the rows that row security lets this reader see: ");
+    let hidden_columns = verify.model.hidden_columns();
+    if !matches!(report.outcome, VerifyOutcome::Failed(_)) {
+        if !hidden_columns.is_empty() {
+            because.insert_str(0, "of the columns that this reader may read: ");
+        }
+        if !hiding.is_empty() {
+            because.insert_str(0, "of the rows that row security lets this reader see: ");
+        }
     }
     let of = subject(&verify.model, verify.options.partition.as_ref());
     let mut part = of.item_types.clone();
@@ -96,6 +102,7 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     }
     let hiding = hiding.into_iter();
     facts.extend(hiding.map(|table| format!("row security may hide rows of {table}")));
+    facts.extend(hidden_columns.into_iter().map(str::to_owned));
     let example = report.findings.first().map(|finding| {
         let item_type = finding.item_type.as_deref().unwrap_or("item");
         format!("{item_type} {}", finding.key)

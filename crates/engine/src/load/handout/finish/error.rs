@@ -72,6 +72,18 @@ pub enum FinishError {
         /// The keys in its result or its file.
         keys: u64,
     },
+    /// When a chunk does not have one line for each of its rejects or archived items.
+    #[error("chunk {chunk} counts {}, but its result has {lines}", counted(*expected, what))]
+    ChunkLines {
+        /// The chunk's number in the plan.
+        chunk: usize,
+        /// "reject" or "archived item".
+        what: &'static str,
+        /// The lines that it must have by its books.
+        expected: u64,
+        /// The lines in its file; none without one.
+        lines: u64,
+    },
     /// When a file of a chunk cannot be read.
     #[error("cannot read {}", path.display())]
     Unreadable {

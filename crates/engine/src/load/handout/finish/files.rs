@@ -1,7 +1,7 @@
 //! The files that chunks leave: keys, rejects and archived items.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use dynafold_format::whole;
@@ -11,7 +11,7 @@ use super::FinishError;
 use crate::load::failure::{Failure, OutputFile};
 use crate::load::files::{clear_rejects, is_filled, refuse_unless};
 use crate::load::handed::{KEY, digest};
-use crate::load::handout::result::DoneChunk;
+use crate::load::handout::result::{DoneChunk, FileLines};
 use crate::load::rejects::LINE_PREFIX;
 use crate::proof::Proof;
 
@@ -73,15 +73,52 @@ fn beginning_of(line: &str) -> &str {
     line.get(..key).unwrap_or_default()
 }
 
+/// Fails unless a chunk has as many lines as its books count.
+fn expect_lines(
+    (chunk, which): (usize, OutputFile),
+    expected: u64,
+    lines: u64,
+) -> Result<(), FinishError> {
+    if lines == expected {
+        return Ok(());
+    }
+    Err(FinishError::ChunkLines {
+        chunk,
+        what: match which {
+            OutputFile::Archive => "archived item",
+            OutputFile::Rejects | OutputFile::Keys => "reject",
+        },
+        expected,
+        lines,
+    })
+}
+
+/// Copies all lines, and counts them.
+fn copy_lines(from: File, to: &mut impl Write) -> io::Result<u64> {
+    let (mut from, mut line, mut lines) = (BufReader::new(from), Vec::new(), 0);
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        line.clear();
+        lines += 1;
+    }
+    Ok(lines)
+}
+
 /// Writes the lines of all chunks into one file, in the order of the chunks. It replaces the file of an earlier run. Without any
 /// line there is no file (`None`): earlier rejects are removed, and an earlier archive is an error, because no other file may hold its
 /// items.
 pub(super) fn gather<'f>(
     folder: &Path,
-    files: impl Iterator<Item = &'f String>,
+    files: impl Iterator<Item = (usize, FileLines<'f>)>,
     (which, path): (OutputFile, &Path),
 ) -> Result<Option<PathBuf>, FinishError> {
-    let mut files = files.peekable();
+    let mut named = Vec::new();
+    for (chunk, FileLines { file, lines }) in files {
+        match file {
+            Some(name) => named.push((chunk, name, lines)),
+            None => expect_lines((chunk, which), lines, 0)?,
+        }
+    }
     let other = |cause| FinishError::OtherFile {
         path: path.to_owned(),
         cause,
@@ -91,18 +128,18 @@ pub(super) fn gather<'f>(
         refuse_unless(LINE_PREFIX, why, path).map_err(other)?;
         clear_rejects(path)?;
     }
-    if files.peek().is_none() {
+    let Some((_, first, _)) = named.first() else {
         if which == OutputFile::Archive && is_filled(path).map_err(other)? {
             return Err(FinishError::OlderArchive(path.to_owned()));
         }
         return Ok(None);
-    }
+    };
     let unwritten = |cause| Failure::File {
         which,
         path: path.to_owned(),
         cause,
     };
-    if let (OutputFile::Archive, Some(first)) = (which, files.peek()) {
+    if which == OutputFile::Archive {
         let mut line = Vec::new();
         let read = open_unaltered(folder, first)?.take(MAX_BEGINNING_BYTES);
         BufReader::new(read)
@@ -113,13 +150,15 @@ pub(super) fn gather<'f>(
         refuse_unless(beginning_of(&line), why, path).map_err(other)?;
     }
     let mut options = private::options();
-    let mut out = (options.write(true).create(true).truncate(true))
+    let out = (options.write(true).create(true).truncate(true))
         .open(path)
         .map_err(unwritten)?;
-    for name in files {
-        io::copy(&mut open_unaltered(folder, name)?, &mut out).map_err(unwritten)?;
+    let mut out = BufWriter::new(out);
+    for (chunk, name, expected) in named {
+        let lines = copy_lines(open_unaltered(folder, name)?, &mut out).map_err(unwritten)?;
+        expect_lines((chunk, which), expected, lines)?;
     }
     out.flush().map_err(unwritten)?;
-    out.sync_all().map_err(unwritten)?;
+    out.get_ref().sync_all().map_err(unwritten)?;
     Ok(Some(path.to_owned()))
 }
