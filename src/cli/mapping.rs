@@ -97,8 +97,8 @@ impl MappingFile {
         let is_hidden =
             |warning: &&Diagnostic| matches!(warning.code, Code::HiddenColumns | Code::HiddenRows);
         for warning in self.checked.diagnostics.iter().filter(is_hidden) {
-            let help = warning.help.iter();
-            let help: String = help.map(|help| format!("; {help}")).collect();
+            let help = warning.help.as_ref();
+            let help = help.map_or_else(String::new, |help| format!("; {help}"));
             output.warning(&format!("{}{help}", warning.message));
         }
         self.checked.model.ok_or_else(Failure::silent)
