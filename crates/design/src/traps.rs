@@ -760,7 +760,10 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             continue;
         };
         let is_key = ask.equal.iter().any(|equal| equal.path == path);
-        let second = (!is_key && ask.children.is_empty()).then(|| {
+        // Only the copy says that there is a parent.
+        let is_required =
+            ask.required.contains(&path) && !ask.outputs.iter().any(|(output, _)| *output == path);
+        let second = (!is_key && !is_required && ask.children.is_empty()).then(|| {
             let items = Pricing::rate(read) * facts.answered(ask);
             let units = 0.5 * read_units(facts.item(parent)) * items;
             let place = (read.name.clone(), parent.name.clone());
@@ -838,13 +841,15 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     by_second
 }
 
-/// The columns of parents that items have for a read, with their table: the read selects them, or they find, sort or leave out rows.
+/// The columns of parents that items have for a read, with their table: the read selects them, or they find, sort or leave out rows;
+/// by one of them an item shows that there is a parent.
 fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
     let types = ask.types();
     let mut found: Vec<(&Table, Path)> = types
         .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path.clone())))
         .collect();
-    found.extend(ask.compared().map(|path| (ask.root, path.clone())));
+    let compared = ask.compared().chain(&ask.required);
+    found.extend(compared.map(|path| (ask.root, path.clone())));
     for when in ask.conditions() {
         for steps in &when.parents {
             let parent = steps

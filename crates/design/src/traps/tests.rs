@@ -135,6 +135,15 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "copies to keep up to date",
+        named: "posts 4000: id, author distinct=400 most=20, title text
+            pins 300: post_id, at time
+            -- pinned (50/s)\nSELECT p.id, p.title FROM posts p JOIN pins q ON q.post_id = p.id WHERE p.author = :a;
+            -- pin (1/s)\nINSERT INTO pins (post_id, at) VALUES (:p, :a);",
+        says: "pin adds a row with pins.post_id and must also change an item of posts",
+        silent: ["JOIN pins", "LEFT JOIN pins"],
+    },
+    Case {
+        kind: "copies to keep up to date",
         named: "users 400: id, name text
             notes 800: id, author @users
             photos 1200: id, taker @users
