@@ -173,6 +173,7 @@ impl Figures {
                     said: SaidValues::default(),
                     columns: kept.of.figures.iter().map(Figure::name).collect(),
                     from_itself: kept.of.figures.iter().map(Figure::name).collect(),
+                    upserts_by: None,
                     found_by: kept.of.groups.clone(),
                     below: Vec::new(),
                     ..write

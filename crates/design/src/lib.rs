@@ -953,6 +953,8 @@ fn understood<'w, 'c>(
                         columns,
                         said: said_values(&write, table, catalog.dbms),
                         from_itself: write.from_itself.iter().map(named).collect(),
+                        upserts_by: (write.upserts_by.as_ref())
+                            .map(|by| conflicting(by, &write, table, catalog.dbms)),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
                     });
@@ -1036,7 +1038,8 @@ fn without_rowid(mut write: WriteStatement, table: &Table, dbms: Dbms) -> WriteS
             &mut write.below,
         ];
         let names = lists.into_iter().flatten();
-        let names = names.chain(write.inserted.iter_mut().flatten());
+        let named = [&mut write.inserted, &mut write.upserts_by];
+        let names = names.chain(named.into_iter().flatten().flatten());
         let names = names.chain(write.listed.iter_mut().map(|(name, _)| name));
         let said = write.values.iter_mut().chain(&mut write.found_values);
         for name in names.chain(said.map(|(name, _)| name)) {
@@ -1046,6 +1049,26 @@ fn without_rowid(mut write: WriteStatement, table: &Table, dbms: Dbms) -> WriteS
         }
     }
     write
+}
+
+/// The columns by which the row of an upsert is there already: those that it names, or else a key of which it gives all columns.
+fn conflicting(named: &[String], write: &WriteStatement, table: &Table, dbms: Dbms) -> Vec<String> {
+    let among =
+        |names: &[String], column: &str| names.iter().any(|name| name.eq_ignore_ascii_case(column));
+    if !named.is_empty() {
+        let columns = table.columns.iter().map(|column| &column.name);
+        return columns
+            .filter(|column| among(named, column.as_str()))
+            .cloned()
+            .collect();
+    }
+    let is_given = |column: &String| {
+        let inserted = write.inserted.as_ref();
+        inserted.is_none_or(|inserted| among(inserted, column))
+    };
+    let mut keys = table.keys(dbms).map(|key| key.columns);
+    let key = keys.find(|key| !key.is_empty() && key.iter().all(is_given));
+    key.unwrap_or_else(|| table.row_key()).to_vec()
 }
 
 /// The rows that a statement writes, as far as it says: those that an INSERT has, or as many keys as its `IN` lists have. Of an array whose

@@ -70,6 +70,7 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     unbounded(material, lines);
     inconsistent(material, lines);
     many_at_once(material, lines);
+    upserts(material, lines);
     next_numbers(material, lines);
     cascades(material, lines);
     expiring(material, lines);
@@ -372,7 +373,12 @@ fn contention(material: &Material<'_, '_>, lines: &mut Lines) {
         if write.from_itself.is_empty() {
             continue;
         }
-        let each = write.rate * material.pricing.write_units(table) / rows(table);
+        let of = if write.says_all(table.row_key()) {
+            1.0
+        } else {
+            rows(table)
+        };
+        let each = write.rate * material.pricing.write_units(table) / of;
         let counter = named(table, &write.from_itself.join(", "));
         let counted = noted(statement, format!("{counter}, {}/s", about(write.rate)));
         if is_much(each) || write.rate > PARTITION_WRITES {
@@ -447,7 +453,14 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
             };
             let statement = material.written.get(write.at);
             if let Some((statement, ..)) = statement.filter(|_| units > 0.0) {
-                load.writes += write.rate * units * share(*slot, *structure, part);
+                let keys = part.partition.iter().map(|key| &key.path);
+                let is_own = keys.clone().all(|path| path.steps.is_empty());
+                let share = if is_own && write.says_all(keys.map(|path| &path.column)) {
+                    1.0 / structure.map_or(1.0, |structure| float(structure.shards))
+                } else {
+                    share(*slot, *structure, part)
+                };
+                load.writes += write.rate * units * share;
                 load.statements.insert(statement.name.clone());
             }
         }
@@ -1039,6 +1052,30 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
         "many items at once",
         many,
         "DynamoDB writes one item at a time, by its whole key: if the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25)",
+    );
+}
+
+/// Upserts that do not give the whole key of the item that may be there.
+fn upserts(material: &Material<'_, '_>, lines: &mut Lines) {
+    let found = material.writes().filter_map(|(statement, table, write)| {
+        let given = write.upserts_by.as_ref()?;
+        let mut unknown = BTreeSet::new();
+        for (slot, _, part) in material.parts(table) {
+            for path in key_paths(&part).filter(|_| slot == 0) {
+                let own = match path.steps.first() {
+                    Some(step) => &*step.columns,
+                    None => std::slice::from_ref(&path.column),
+                };
+                let own = own.iter().filter(|column| !given.contains(column));
+                unknown.extend(own.cloned());
+            }
+        }
+        (!unknown.is_empty()).then(|| noted(statement, joined(unknown, " and ")))
+    });
+    lines.add(
+        "upsert",
+        found,
+        "the table's key has these columns, and the row that is there may have other values in them: PutItem then makes a second item beside the old one. Find the old item first; if its key changes, delete it and put the new one in one transaction. The costs count one put, without the search and the delete",
     );
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct Write {
     pub(crate) said: SaidValues,
     /// Those that it computes from what they were.
     pub(crate) from_itself: Vec<String>,
+    /// Of an upsert the columns by which its row is there already.
+    pub(crate) upserts_by: Option<Vec<String>>,
     /// The columns that its WHERE holds equal to something.
     pub(crate) found_by: Vec<String>,
     /// The columns that its WHERE holds below something: rows before a time.
@@ -57,5 +59,19 @@ impl Write {
     pub(crate) fn gives_row(&self, table: &Table) -> bool {
         let mut key = table.row_key().iter();
         !table.row_key().is_empty() && key.all(|column| self.found_by.contains(column))
+    }
+
+    /// Whether it says by constants what all of these columns are, one at least, in the rows that it writes.
+    pub(crate) fn says_all<'n>(&self, columns: impl IntoIterator<Item = &'n String>) -> bool {
+        let values = match self.kind {
+            WriteKind::Insert => &self.said.after,
+            WriteKind::Update | WriteKind::Delete => &self.said.before,
+        };
+        let is_said = |column: &String| {
+            let value = values.get(column);
+            value.is_some_and(|value| !matches!(value, Constant::Other | Constant::Null))
+        };
+        let mut columns = columns.into_iter().peekable();
+        columns.peek().is_some() && columns.all(is_said)
     }
 }

@@ -1,10 +1,12 @@
 //! What an INSERT, UPDATE or DELETE changes.
 
+use std::ops::ControlFlow;
+
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Insert, ObjectName,
-    OnConflictAction, OnInsert, SetExpr, Statement, TableFactor, TableObject, TableWithJoins,
-    Update,
+    Assignment, AssignmentTarget, BinaryOperator, ConflictTarget, Delete, Expr, FromTable, Insert,
+    ObjectName, OnConflictAction, OnInsert, SetExpr, SqliteOnConflict, Statement, TableFactor,
+    TableObject, TableWithJoins, Update, Value, visit_expressions_mut,
 };
 use sqlparser::tokenizer::Token;
 
@@ -43,8 +45,10 @@ pub struct WriteStatement {
     pub numbers: bool,
     /// The columns that an UPDATE sets, but for `a = a`.
     pub columns: Vec<String>,
-    /// Those that it computes from what they were: `n = n + 1`.
+    /// Those that it computes from what they were, as an INSERT does where its row is there: `n = n + 1`.
     pub from_itself: Vec<String>,
+    /// Of an INSERT that changes or replaces a row that is there, the columns of ON CONFLICT; none where it does not name them.
+    pub upserts_by: Option<Vec<String>>,
     /// The constants, by column, that an UPDATE sets, or that an INSERT gives to all of its rows. None where the statement has no
     /// parameter: then its constants are examples.
     pub values: Vec<(String, Constant)>,
@@ -107,7 +111,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let mut statements = statements(&sql, dbms).ok()?;
         let statement = statements.pop().filter(|_| statements.is_empty())?;
         let is_meant = has_expression(&statement, |part| placeholder(part).is_some());
-        let mut from_itself = Vec::new();
+        let mut computed = Vec::new();
+        let mut upserts_by = None;
         let mut rows = Some(1);
         let mut numbers = false;
         let mut inserts = InsertedColumns::default();
@@ -121,6 +126,12 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                     };
                     numbers = has_expression(&insert.source, is_next_number);
                     inserts = InsertedColumns::of(insert, is_meant, &sql);
+                    computed = from_itself(
+                        &upserted(insert, &sql),
+                        inserted_as(insert, &sql).as_ref(),
+                        &sql,
+                    );
+                    upserts_by = self::upserts_by(insert, dbms);
                     (WriteKind::Insert, (name, None), Vec::new(), None)
                 }
                 _ => return None,
@@ -130,12 +141,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                 let set = assignments.flat_map(|one| assigned(one, &sql));
                 let set: Vec<(Name, Option<&Expr>)> = set.collect();
                 let table = updated(update, &sql)?;
-                let own = set.iter().filter(|(name, value)| {
-                    let of = value.map(|value| Expression::of(value, &sql));
-                    let mut columns = of.iter().flat_map(|of| &of.columns);
-                    columns.any(|one| one.name.is(&name.text) && is_of(one, table.1.as_ref()))
-                });
-                from_itself = own.map(|(name, _)| name.text.clone()).collect();
+                computed = from_itself(&set, table.1.as_ref(), &sql);
                 let said = set.iter().filter(|_| is_meant);
                 let said = said.filter_map(|(name, value)| {
                     let value = said_constant(&Operand::of((*value)?, &sql))?;
@@ -176,7 +182,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             rows,
             numbers,
             columns,
-            from_itself,
+            from_itself: computed,
+            upserts_by,
             values: inserts.values,
             in_order: inserts.in_order,
             inserted: inserts.named,
@@ -188,6 +195,60 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         })
     })
     .flatten()
+}
+
+/// The columns that are set to what is computed from what they were, in the table that is called so.
+fn from_itself(set: &[(Name, Option<&Expr>)], called: Option<&Name>, sql: &Sql) -> Vec<String> {
+    let own = set.iter().filter(|(name, value)| {
+        let of = value.map(|value| Expression::of(&without_new_values(value), sql));
+        let mut columns = of.iter().flat_map(|of| &of.columns);
+        columns.any(|one| one.name.is(&name.text) && is_of(one, called))
+    });
+    own.map(|(name, _)| name.text.clone()).collect()
+}
+
+/// The same without MySQL's `VALUES(column)`, which is the value of the new row.
+fn without_new_values(value: &Expr) -> Expr {
+    let mut value = value.clone();
+    let _: ControlFlow<()> = visit_expressions_mut(&mut value, |part| {
+        if let Expr::Function(function) = part
+            && function.name.to_string().eq_ignore_ascii_case("values")
+        {
+            *part = Expr::Value(Value::Null.into());
+        }
+        ControlFlow::Continue(())
+    });
+    value
+}
+
+/// What an INSERT calls its table.
+fn inserted_as(insert: &Insert, sql: &Sql) -> Option<Name> {
+    let alias = insert.table_alias.as_ref();
+    let alias = alias.map(|alias| Name::of(&alias.alias, sql.dbms()));
+    alias.or_else(|| match &insert.table {
+        TableObject::TableName(name) => names(name, sql.dbms())?.pop(),
+        _ => None,
+    })
+}
+
+/// The columns by which an upsert says that its row is there, as [`WriteStatement`] has them.
+fn upserts_by(insert: &Insert, dbms: Dbms) -> Option<Vec<String>> {
+    let replaces = insert.replace_into || insert.or == Some(SqliteOnConflict::Replace);
+    match &insert.on {
+        Some(OnInsert::OnConflict(conflict)) => {
+            let updates = matches!(conflict.action, OnConflictAction::DoUpdate(_));
+            let columns = match &conflict.conflict_target {
+                Some(ConflictTarget::Columns(columns)) => columns.as_slice(),
+                _ => &[],
+            };
+            let columns = columns
+                .iter()
+                .map(|column| Name::of(column, Some(dbms)).text);
+            updates.then(|| columns.collect())
+        }
+        Some(OnInsert::DuplicateKeyUpdate(_)) => Some(Vec::new()),
+        _ => replaces.then(Vec::new),
+    }
 }
 
 /// Whether a column may be of the table that is called so: no other stands before it.
@@ -671,6 +732,70 @@ mod tests {
             let own = read.from_itself.join(" ");
             let found = format!("{}, from itself {own}", read.columns.join(" "));
             assert_eq!(found, columns, "{set}");
+        }
+    }
+
+    #[test]
+    fn an_upsert_says_what_it_computes_and_by_what_its_row_is_there() {
+        use Dbms::{Mysql, Postgres, Sqlite};
+        for (dbms, rest, own, by) in [
+            (
+                Postgres,
+                "ON CONFLICT (a) DO UPDATE SET n = t.n + 1",
+                "n",
+                Some("a"),
+            ),
+            (
+                Sqlite,
+                "ON CONFLICT (a, b) DO UPDATE SET n = n + excluded.n",
+                "n",
+                Some("a b"),
+            ),
+            (
+                Postgres,
+                "ON CONFLICT (a) DO UPDATE SET n = excluded.n + 1",
+                "",
+                Some("a"),
+            ),
+            (
+                Postgres,
+                "ON CONFLICT ON CONSTRAINT k DO UPDATE SET n = 2",
+                "",
+                Some(""),
+            ),
+            (Postgres, "ON CONFLICT (a) DO NOTHING", "", None),
+            (
+                Mysql,
+                "ON DUPLICATE KEY UPDATE n = n + VALUES(n)",
+                "n",
+                Some(""),
+            ),
+            (
+                Mysql,
+                "ON DUPLICATE KEY UPDATE n = VALUES(n) + 1",
+                "",
+                Some(""),
+            ),
+            (Postgres, "", "", None),
+        ] {
+            let sql = format!("INSERT INTO t (a, b, n) VALUES (:a, :b, 1) {rest}");
+            let read = write_statement(&sql, dbms).unwrap();
+            assert_eq!(read.from_itself.join(" "), own, "{sql}");
+            let found = read.upserts_by.map(|columns| columns.join(" "));
+            assert_eq!(found.as_deref(), by, "{sql}");
+        }
+        let aliased =
+            "INSERT INTO t AS o (a, n) VALUES (:a, 1) ON CONFLICT (a) DO UPDATE SET n = o.n + 1";
+        assert_eq!(
+            write_statement(aliased, Postgres).unwrap().from_itself,
+            ["n"]
+        );
+        for (dbms, replaces) in [
+            (Mysql, "REPLACE INTO t (a, n) VALUES (:a, 1)"),
+            (Sqlite, "INSERT OR REPLACE INTO t (a, n) VALUES (:a, 1)"),
+        ] {
+            let read = write_statement(replaces, dbms).unwrap();
+            assert_eq!(read.upserts_by, Some(Vec::new()), "{replaces}");
         }
     }
 

@@ -41,6 +41,34 @@ const CASES: &[Case] = &[
         silent: ["n = n + 1", "n = :n"],
     },
     Case {
+        kind: "counter",
+        named: "counters 1000: id, n
+            -- bump (5/s)\nINSERT INTO counters (id, n) VALUES (:id, 1) ON CONFLICT (id) DO UPDATE SET n = counters.n + 1;",
+        says: "bump (counters.n, 5/s)",
+        silent: ["counters.n + 1", "excluded.n + 1"],
+    },
+    Case {
+        kind: "counter under contention",
+        named: "counters 9000: id, n\n-- bump (500/s)\nUPDATE counters SET n = n + :by WHERE id = 7;",
+        says: "bump (counters.n, 500/s)",
+        silent: ["id = 7", "id = :id"],
+    },
+    Case {
+        kind: "hot key",
+        named: "counters 9000: id, n
+            -- bump (2500/s)\nINSERT INTO counters (id, n) VALUES (7, :n) ON CONFLICT (id) DO UPDATE SET n = counters.n + 1;",
+        says: "bump (id in the table: about 2500 write units",
+        silent: ["VALUES (7", "VALUES (:i"],
+    },
+    Case {
+        kind: "upsert",
+        named: "likes 3000: id, post distinct=300 most=90, at
+            -- likesOf (15/s)\nSELECT id, at FROM likes WHERE post = :p ORDER BY at DESC, id DESC LIMIT 20;
+            -- like (50/s)\nINSERT INTO likes (id, post, at) VALUES (:i, :p, :a) ON CONFLICT (id) DO UPDATE SET at = excluded.at;",
+        says: "like (at and post)",
+        silent: ["DO UPDATE SET at = excluded.at", "DO NOTHING"],
+    },
+    Case {
         kind: "hot key",
         named: "readings 2500: id, meter distinct=60 most=50
             -- ofMeter (1000000/s)\nSELECT id FROM readings WHERE meter = :m;",
