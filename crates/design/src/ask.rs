@@ -374,6 +374,8 @@ pub(crate) struct ChildAsk<'c> {
     pub(crate) outputs: Vec<(Path, String)>,
     /// Their order.
     pub(crate) order: Vec<(Path, bool)>,
+    /// Whether they are the large columns of the parent's own row.
+    pub(crate) is_same_row: bool,
 }
 
 /// The large columns of a row in an item of their own.

@@ -1869,6 +1869,7 @@ fn others<'c>(structure: &Structure<'c>, ask: &Ask<'_>) -> Vec<(&'c Table, f64)>
     let parts = structure.parts.iter().skip(1).filter(|part| {
         let mut children = ask.children.iter();
         !children.any(|child| child.table.name == part.table.name)
+            && structure.reads_child(ask, part)
     });
     parts
         .map(|part| (part.table, facts::rows(part.table) / facts::rows(ask.root)))

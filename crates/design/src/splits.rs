@@ -398,6 +398,7 @@ fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table, catalog: &C
             }],
             outputs,
             order: Vec::new(),
+            is_same_row: true,
         });
         ask.order.clear();
         ask.limit = None;
@@ -538,6 +539,28 @@ mod tests {
         );
         assert_near(units, 1.0);
         assert!(report.sum.all < 250.0, "{report:#?}");
+    }
+
+    #[test]
+    fn a_parent_with_its_children_is_read_without_its_large_columns() {
+        let tables = format!("{DOCS}\nnotes 2000: no, doc_id @docs, note text");
+        let reads = "-- full (40/s)\nSELECT * FROM docs WHERE id = :id;
+            -- withNotes (200/s)\nSELECT d.id, d.at, n.no, n.note FROM docs d LEFT JOIN notes n ON n.doc_id = d.id WHERE d.id = :id;
+            -- addNote (100/s)\nINSERT INTO notes (no, doc_id, note) VALUES (:n, :d, :t);";
+        let (text, report, units) = proposed_of(&tables, reads);
+        for part in [
+            "SK: \"DOCS!DOCS_BODY#\"",
+            "SK: \"DOCS#NOTES#{no",
+            "SK: { between: [\"DOCS!\", \"DOCS#\"] }",
+            "SK: { begins_with: \"DOCS#\" }",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_near(units, 1.0);
+        let mut reads = report.reads.iter();
+        let with_notes = reads.find(|read| read.name == "withNotes").unwrap();
+        // Half a unit.
+        assert_near(with_notes.served.as_ref().unwrap().usd_month, 32.4);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct Part<'c> {
     pub(crate) sorted: Vec<Path>,
     /// Whether a separator ends it: a range of its last column needs something behind the values.
     pub(crate) is_ended: bool,
+    /// Whether its items hold the large columns of the rows of their parent's.
+    pub(crate) is_same_row: bool,
 }
 
 impl<'c> Part<'c> {
@@ -59,6 +61,7 @@ impl<'c> Part<'c> {
             sort,
             sorted: Vec::new(),
             is_ended: false,
+            is_same_row: false,
         }
     }
 }
@@ -152,6 +155,18 @@ impl<'c> Structure<'c> {
     /// Whether it is a parent with its children.
     pub(crate) fn is_collection(&self) -> bool {
         self.parts.len() > 1 && !self.is_twin
+    }
+
+    /// Whether a part's items stand before the parent's, behind which other children stand: the large columns of its row.
+    pub(crate) fn stands_before(&self, part: &Part<'_>) -> bool {
+        part.is_same_row && self.parts.len() > 2
+    }
+
+    /// Whether a read of a collection reads the items of one of its children.
+    pub(crate) fn reads_child(&self, ask: &Ask<'_>, part: &Part<'_>) -> bool {
+        let mut children = ask.children.iter();
+        !self.parts.iter().any(|one| self.stands_before(one))
+            || children.any(|child| child.is_same_row == part.is_same_row)
     }
 
     /// The part by whose table a part's key is made: the two items of a row have one key.
@@ -307,6 +322,7 @@ fn rows<'c>(
             sort,
             sorted: sorted_by,
             is_ended,
+            is_same_row: false,
         }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
@@ -443,6 +459,7 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             sort,
             sorted,
             is_ended,
+            is_same_row: child.is_same_row,
         });
     }
     Structure::of_parts(parts)

@@ -227,6 +227,8 @@ impl<'c> Writing<'_, 'c> {
         match (place, first) {
             _ if structure.is_twin => format!("{own}#"),
             (0, _) | (_, None) => format!("{own}#"),
+            // `!` sorts before `#`, and nothing stands between.
+            (_, Some(first)) if structure.stands_before(part) => format!("{first}!{own}#"),
             (_, Some(first)) => format!("{first}#{own}#"),
         }
     }
@@ -851,12 +853,13 @@ impl<'c> Writing<'_, 'c> {
         });
         let (partition_name, sort_name) = self.key_names(slot);
         let mut key = format!("{partition_name}: {}", quoted(&partition));
-        if let Some(sort) = self.sort_condition(
-            ask,
-            part,
-            &self.prefix(slot, read.structure, read.part),
-            &asked,
-        ) {
+        let prefix = self.prefix(slot, read.structure, read.part);
+        let sort = if ask.children.is_empty() {
+            self.sort_condition(ask, part, &prefix, &asked)
+        } else {
+            Some(children_condition(structure, ask, &escaped(&prefix)))
+        };
+        if let Some(sort) = sort {
             let _ = write!(key, ", {sort_name}: {sort}");
         }
         let index = self.index(slot).map(|index| &*index.name);
@@ -1123,9 +1126,6 @@ impl<'c> Writing<'_, 'c> {
         asked: &dyn Fn(&KeyPart, &str) -> Option<String>,
     ) -> Option<String> {
         let prefix = escaped(prefix);
-        if !ask.children.is_empty() {
-            return Some(compared("begins_with", &prefix));
-        }
         let given = part
             .sort
             .iter()
@@ -1195,6 +1195,27 @@ impl<'c> Writing<'_, 'c> {
             (None, Some(high), _) => compared("le", &high),
             (None, None, _) => return None,
         })
+    }
+}
+
+/// What a read of a parent with its children asks of the sort key. `parent`: what the parent's begins with, and is, where the large
+/// columns of its row stand before it.
+fn children_condition(structure: &Structure<'_>, ask: &Ask<'_>, parent: &str) -> String {
+    let mut before = structure.parts.iter();
+    let before =
+        before.any(|part| structure.stands_before(part) && structure.reads_child(ask, part));
+    match parent.strip_suffix('#') {
+        Some(name) if before => {
+            let has_others = ask.children.iter().any(|child| !child.is_same_row);
+            // `$` sorts behind `#`.
+            let last = if has_others {
+                format!("{name}$")
+            } else {
+                parent.to_owned()
+            };
+            between(&format!("{name}!"), &last)
+        }
+        _ => compared("begins_with", parent),
     }
 }
 

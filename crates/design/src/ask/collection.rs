@@ -215,6 +215,7 @@ impl<'c> Reading<'c, '_> {
                     way: ways.get(*at)?.get(&parent)?.clone(),
                     outputs: keys(table),
                     order: Vec::new(),
+                    is_same_row: false,
                 },
             ))
         };
