@@ -323,16 +323,30 @@ impl<'m, 'c> Material<'m, 'c> {
         })
     }
 
-    /// The reads that find rows of a table and have no condition on one of its columns, in words.
+    /// The reads that find or join rows of a table, or count them, and have no condition on one of its columns, in words.
     fn not_asked(&self, table: &TableName, column: &str) -> String {
-        let is_of = |base: &TableName| {
-            let split = self.splits.get(base).map(|split| &split.base);
-            split.unwrap_or(base) == table
+        let kept = |name: &TableName| Some(&self.pricing.figures.tables.get(name)?.of);
+        let is_of = |name: &TableName| {
+            let split = self.splits.get(name).map(|split| &split.base);
+            let counted = kept(name).map(|figures| &figures.base);
+            split.or(counted).unwrap_or(name) == table
         };
-        let place = (table.clone(), column.to_owned());
-        let reads = self.served().filter(|read| {
-            let mut tables = read.ask.tables();
-            tables.any(|table| is_of(&table.name)) && !read.ask.clauses.compared.contains(&place)
+        let is_asked = |ask: &Ask<'_>| {
+            ask.clauses
+                .compared
+                .iter()
+                .any(|(of, one)| is_of(of) && one == column)
+                || kept(&ask.root.name)
+                    .is_some_and(|figures| figures.decided_by.iter().any(|one| one == column))
+        };
+        let reads = self.served().filter(|Served { ask, .. }| {
+            let outputs = ask.types().flat_map(|(_, outputs)| outputs);
+            let paths = outputs.map(|(path, _)| path);
+            let paths = paths.chain(ask.compared()).chain(&ask.required);
+            let mut steps = paths.flat_map(|path| &path.steps);
+            let is_found = ask.tables().any(|table| is_of(&table.name))
+                || steps.any(|step| is_of(&step.table));
+            is_found && !is_asked(ask)
         });
         let reads = joined(reads.map(|read| &*read.statement.name), " and ");
         if reads.is_empty() {

@@ -365,6 +365,22 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "soft delete",
+        named: "posts 900: id, title text, deleted_at time null
+            tags 3000: id, tag distinct=60 most=70, post_id @posts
+            -- tagged (9/s)\nSELECT t.id, p.title FROM tags t JOIN posts p ON p.id = t.post_id WHERE t.tag = :t;",
+        says: "posts.deleted_at (without a condition on it: tagged)",
+        silent: ["deleted_at", "left_at"],
+    },
+    Case {
+        kind: "soft delete",
+        named: "votes 50000: id, poll distinct=10 most=5000, deleted_at time null
+            -- tally (900/s)\nSELECT count(*) AS n FROM votes WHERE poll = :p;
+            -- vote (50/s)\nINSERT INTO votes (id, poll) VALUES (:i, :p);",
+        says: "votes.deleted_at (without a condition on it: tally)",
+        silent: ["deleted_at", "left_at"],
+    },
+    Case {
+        kind: "soft delete",
         named: "posts 1000: id, owner, deleted_at time null
             -- live (9/s)\nSELECT id FROM posts WHERE owner = :o AND deleted_at IS NULL;
             -- raw (9/s)\nSELECT id FROM posts WHERE owner = :o;",
