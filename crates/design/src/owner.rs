@@ -136,12 +136,20 @@ pub(crate) fn is_audit(key: &ForeignKey) -> bool {
         "create", "created", "insert", "inserted", "update", "updated", "modify", "modified",
         "change", "changed", "delete", "deleted",
     ];
+    // Before `by` alone: the user of `added_user` is no maker. Who placed, booked or holds a row owns it.
+    const DONE_BY: [&str; 11] = [
+        "added", "entered", "edited", "removed", "archived", "voided", "retired", "approved",
+        "rejected", "reviewed", "verified",
+    ];
     const BY: [&str; 4] = ["creator", "modifier", "updater", "changer"];
     key.columns.iter().any(|column| {
         let words = words(column);
-        let is_maker = |word: &String| word.ends_with("edby") || BY.contains(&&**word);
+        let is_done = |word: &str| DONE.contains(&word) || DONE_BY.contains(&word);
+        let is_maker =
+            |word: &String| word.strip_suffix("by").is_some_and(is_done) || BY.contains(&&**word);
         let is_user = || words.iter().any(|word| word == "user");
-        words.iter().skip(1).any(|word| word == "by")
+        let mut pairs = words.iter().zip(words.iter().skip(1));
+        pairs.any(|(done, by)| by == "by" && is_done(done))
             || words.iter().any(is_maker)
             || words.first().is_some_and(|word| DONE.contains(&&**word)) && is_user()
     })
@@ -302,6 +310,8 @@ mod tests {
             "row_creator",
             "create_user_id",
             "date_voided_by",
+            "entered_by",
+            "lastApprovedBy",
         ];
         for column in audits {
             assert!(of(column), "{column}");
@@ -313,6 +323,11 @@ mod tests {
             "create_order_id",
             "update_id",
             "lobby",
+            "placed_by",
+            "BookedByCustomerId",
+            "held_by",
+            "orderedby",
+            "added_user_id",
         ] {
             assert!(!of(column), "{column}");
         }
