@@ -551,30 +551,33 @@ fn few_values(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Columns of which one value is that of most rows.
+/// Partition keys of which one value is that of most rows.
 fn skewed(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
     for read in material.served() {
-        let filters = read.ask.filters.iter().map(|filter| &filter.path);
         // Of a constant the read's own figures are known.
         let is_constant = |path: &Path| {
             let mut equal = read.ask.equal.iter();
             equal.any(|equal| equal.when.is_some() && equal.path == *path)
         };
         let keys = read.part.partition.iter().map(|key| &key.path);
-        let keys = keys.filter(|path| !is_constant(path));
-        for path in keys.chain(filters) {
-            let Some(sample) = material.sample(path, read.part.table) else {
-                continue;
-            };
-            let share = float(sample.most) / float(sample.present.max(1));
-            // Twenty times the mean, or more than half of several.
-            let mean = 1.0 / float(sample.distinct.max(1));
-            let is_much = sample.distinct > 1 && share > 0.6 || share > 20.0 * mean && share > 0.05;
-            if is_much && float(sample.present) > LONG {
-                let percent = format!("{}: {:.0} %", path.column, share * 100.0);
-                found.push(noted(read.statement, percent));
-            }
+        let keys: Vec<&Path> = keys.filter(|path| !is_constant(path)).collect();
+        let samples = keys
+            .iter()
+            .map(|path| material.sample(path, read.part.table));
+        let Some(samples) = samples.collect::<Option<Vec<&ColumnSample>>>() else {
+            continue;
+        };
+        let share = |sample: &&ColumnSample| float(sample.most) / float(sample.present.max(1));
+        let share: f64 = samples.iter().map(share).product();
+        let values = samples.iter().map(|sample| float(sample.distinct.max(1)));
+        let values: f64 = values.product();
+        // Twenty times the mean, or more than half of several.
+        let is_much = values > 1.0 && share > 0.6 || share > 20.0 / values && share > 0.05;
+        if is_much && samples.iter().all(|sample| float(sample.present) > LONG) {
+            let columns = joined(keys.iter().map(|path| &*path.column), " and ");
+            let percent = format!("{columns}: {:.0} %", share * 100.0);
+            found.push(noted(read.statement, percent));
         }
     }
     lines.add(

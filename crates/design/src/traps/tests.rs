@@ -102,6 +102,13 @@ const CASES: &[Case] = &[
         silent: ["most=700", "most=70"],
     },
     Case {
+        kind: "skewed values",
+        named: "members 4000: id, team distinct=900 most=9, kind distinct=20 most=3900
+            -- ofKind (1/s)\nSELECT id FROM members WHERE kind = :k;",
+        says: "ofKind (kind: 98 %)",
+        silent: ["WHERE kind = :k", "WHERE team = :t AND kind = :k"],
+    },
+    Case {
         kind: "large columns",
         named: "docs 1000: id, title text, body text longest=3000
             -- doc (1/s)\nSELECT * FROM docs WHERE id = :id;
