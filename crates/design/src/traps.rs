@@ -323,6 +323,14 @@ impl<'m, 'c> Material<'m, 'c> {
         })
     }
 
+    /// Whether a statement names a table.
+    fn is_named(&self, table: &Table) -> bool {
+        let reads = self.placed.iter().map(|read| read.statement);
+        let writes = self.written.iter().map(|(statement, ..)| *statement);
+        let mut statements = reads.chain(writes);
+        statements.any(|statement| has_word(&statement.sql, &table.name.name))
+    }
+
     /// The reads that find or join rows of a table, or count them, and have no condition on one of its columns, in words.
     fn not_asked(&self, table: &TableName, column: &str) -> String {
         let kept = |name: &TableName| Some(&self.pricing.figures.tables.get(name)?.of);
@@ -1432,8 +1440,10 @@ fn too_long<'c>(
         };
         match material.sample(path, table).filter(|one| one.is_all) {
             Some(sample) => bytes += sample.longest,
-            // SQLite limits no column; its numbers and times are short.
-            None if path.is_loose(table, material.catalog) => unlimited.push(&**written),
+            // SQLite limits no column; its numbers and times are short. Of a table that no statement names nobody has counted any.
+            None if path.is_loose(table, material.catalog) && material.is_named(table) => {
+                unlimited.push(&**written);
+            }
             None => {}
         }
     }

@@ -680,6 +680,13 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "long keys",
+        named: "files 1000: id, owner\ncountries 9: code text, name text
+            -- country (9/s)\nSELECT name FROM countries WHERE code = :c;",
+        says: "country (PK: no limit of `code`, 2,048 allowed)",
+        silent: ["SELECT name FROM countries WHERE code = :c", "SELECT id FROM files WHERE owner = :o"],
+    },
+    Case {
+        kind: "long keys",
         named: "files 1000: id, owner, area text longest=600, name text longest=600\n-- list (9/s)\nSELECT id FROM files WHERE owner = :o ORDER BY area, name;",
         says: "list (SK: up to 1,228 bytes, 1,024 allowed)",
         silent: ["name text longest=600", "name text longest=90"],
