@@ -1080,7 +1080,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO s SELECT i, i % 2, i / 10.0 FROM n;",
         "-- total (5/s)\nSELECT g, sum(amount) AS amount FROM s WHERE g = :g GROUP BY g;",
         &["total"],
-        &["; the sum of `amount` depends on the order of the rows (floating point), so it cannot be kept up to date in an item"],
+        &["asks for aggregates that no item keeps: the sum of `amount` depends on the order of the rows (floating point), so it cannot be kept up to date in an item"],
     ),
     // A second equality in ON: of another tenant's customer nothing is copied, and an inner join leaves its row out.
     (

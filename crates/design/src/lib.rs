@@ -1569,9 +1569,9 @@ fn refuse_figures<'w>(
             let mut why =
                 format!("would compute aggregates over {least:.0} rows or more at each call");
             let mut instead = ask::COUNTER;
-            let found = unkept_figures(&read.statement.sql, facts.catalog, facts.observed);
-            if let Some((column, way_out)) = found {
-                why.push_str(&format!("; {column}"));
+            let unkept = unkept_figures(&read.statement.sql, facts.catalog, facts.observed);
+            if let Some((column, way_out)) = unkept {
+                why = format!("asks for aggregates that no item keeps: {column}");
                 instead = way_out;
             }
             unserved.push((read.statement, Unserved { why, instead }));

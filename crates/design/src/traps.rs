@@ -799,8 +799,10 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         };
         let is_key = ask.equal.iter().any(|equal| equal.path == path);
         // Only the copy says that there is a parent.
-        let is_required =
-            ask.required.contains(&path) && !ask.outputs.iter().any(|(output, _)| *output == path);
+        let mut wanted = ask.outputs.iter().map(|(output, _)| output);
+        let is_required = ask.required.contains(&path)
+            && !wanted.any(|output| *output == path)
+            && !ask.compared().any(|compared| *compared == path);
         let second = (!is_key && !is_required && ask.children.is_empty()).then(|| {
             let items = Pricing::rate(read) * facts.answered(ask);
             let units = 0.5 * read_units(facts.item(parent)) * items;
