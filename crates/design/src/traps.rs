@@ -347,7 +347,8 @@ impl<'m, 'c> Material<'m, 'c> {
                 || kept(&ask.root.name)
                     .is_some_and(|figures| figures.decided_by.iter().any(|one| one == column))
         };
-        let reads = self.served().filter(|Served { ask, .. }| {
+        let reads = self.served().filter(|read| {
+            let ask = read.ask;
             let outputs = ask.types().flat_map(|(_, outputs)| outputs);
             let paths = outputs.map(|(path, _)| path);
             let paths = paths.chain(ask.compared()).chain(&ask.required);
