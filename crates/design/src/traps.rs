@@ -799,12 +799,8 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
             continue;
         };
         let is_key = ask.equal.iter().any(|equal| equal.path == path);
-        // Only the copy says that there is a parent.
-        let mut wanted = ask.outputs.iter().map(|(output, _)| output);
-        let is_required = ask.required.contains(&path)
-            && !wanted.any(|output| *output == path)
-            && !ask.compared().any(|compared| *compared == path);
-        let second = (!is_key && !is_required && ask.children.is_empty()).then(|| {
+        let is_read = !is_key && !is_mere_presence(ask, &path);
+        let second = (is_read && ask.children.is_empty()).then(|| {
             let items = Pricing::rate(read) * facts.answered(ask);
             let units = 0.5 * read_units(facts.item(parent)) * items;
             let place = (read.name.clone(), parent.name.clone());
@@ -882,15 +878,21 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     by_second
 }
 
-/// The columns of parents that items have for a read, with their table: the read selects them, or they find, sort or leave out rows;
-/// by one of them an item shows that there is a parent.
+/// Whether a read asks of a parent's column only that the parent is there.
+fn is_mere_presence(ask: &Ask<'_>, path: &Path) -> bool {
+    let is_selected = ask.outputs.iter().any(|(output, _)| output == path);
+    ask.required.contains(path) && !is_selected && !ask.compared().any(|one| one == path)
+}
+
+/// The columns of parents that items have for a read, with their table: the read selects them, they find, sort or leave out rows,
+/// or they show that the parent is there.
 fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
     let types = ask.types();
     let mut found: Vec<(&Table, Path)> = types
         .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path.clone())))
         .collect();
-    let compared = ask.compared().chain(&ask.required);
-    found.extend(compared.map(|path| (ask.root, path.clone())));
+    let of_root = ask.compared().chain(&ask.required);
+    found.extend(of_root.map(|path| (ask.root, path.clone())));
     for when in ask.conditions() {
         for steps in &when.parents {
             let parent = steps
