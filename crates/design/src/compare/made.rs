@@ -9,6 +9,7 @@ use dynafold_mapping::model::{
     SortCondition, Template, TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
+use dynafold_mapping::writing;
 use dynafold_relational::catalog::{Catalog, TableName};
 use dynafold_relational::scan::{Scan, ScanColumn};
 
@@ -80,31 +81,27 @@ impl<'k> KeyAsked<'k> {
 const PARAMETER: char = '\0';
 
 /// The values of a key that is made so which an access pattern holds to one value, a parameter's or a text, each with whether it only
-/// begins so; `is_begun`: the key does. A parameter of which a filter makes something else has no name.
+/// begins so; `is_begun`: the key does. A parameter that goes through other filters than the value has no name.
 pub(super) fn asked_of<'t>(
     made: &'t Template,
     asked: &Template,
     is_begun: bool,
 ) -> Vec<(&'t Placeholder, Asked, bool)> {
-    let (mut text, mut names) = (String::new(), Vec::new());
+    let mut text = String::new();
     for part in asked.flat() {
         match part {
             TemplatePart::Text(own) => text.push_str(own),
-            TemplatePart::Value(one) if one.filters.is_empty() => {
-                text.push(PARAMETER);
-                names.push(one.place.written.to_string());
-            }
-            _ => {
-                text.push(PARAMETER);
-                names.push(String::new());
-            }
+            _ => text.push(PARAMETER),
         }
     }
-    // `rest`: the text from a parameter on.
-    let parameter = |rest: &str| {
-        let nth = names.len().checked_sub(rest.matches(PARAMETER).count());
-        let name = nth.and_then(|nth| names.get(nth));
-        Asked::Parameter(name.cloned().unwrap_or_default())
+    let given: Vec<&Placeholder> = asked.placeholders().collect();
+    // `rest`: the text from a parameter on; `made`: the value that is held to it.
+    let parameter = |rest: &str, made: &Placeholder| {
+        let nth = given.len().checked_sub(rest.matches(PARAMETER).count());
+        let own = nth.and_then(|nth| given.get(nth)).filter(|one| {
+            one.filters.is_empty() || writing(&one.filters) == writing(&made.filters)
+        });
+        Asked::Parameter(own.map_or_else(String::new, |one| one.place.written.to_string()))
     };
     let (mut rest, mut found) = (text.as_str(), Vec::new());
     let mut parts = made.flat().into_iter().peekable();
@@ -115,12 +112,12 @@ pub(super) fn asked_of<'t>(
             TemplatePart::Value(value) => {
                 let after = rest.strip_prefix(PARAMETER);
                 if is_begun && after.unwrap_or(rest).is_empty() {
-                    let asked = after.map(|_| parameter(rest));
+                    let asked = after.map(|_| parameter(rest, value));
                     found.extend(asked.map(|asked| (value, asked, true)));
                     break;
                 }
                 let asked = if let Some(after) = after {
-                    let asked = parameter(rest);
+                    let asked = parameter(rest, value);
                     rest = after;
                     asked
                 } else {

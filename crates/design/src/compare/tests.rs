@@ -1949,15 +1949,15 @@ fn a_limit_beside_sql_leaves_rows_out_too() {
 fn one_parameter_for_two_columns_serves_a_read_that_gives_them_one_value() {
     let tables = "bids 100: id, lot distinct=10, price";
     let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" } }";
-    let columns = "compares bids.lot and bids.price with one value, which";
+    let columns = "compares bids.lot and bids.price with one parameter, which it does not";
     for (pattern, reason) in [
         (
             "filter: \"(price = :i)\"",
-            format!("its access pattern {columns} the read does not"),
+            format!("its access pattern {columns}"),
         ),
         (
             "sql: \"SELECT id, lot, price FROM bids WHERE lot = :i AND price = :i\"",
-            format!("the SQL of its access pattern {columns} it does not"),
+            format!("the SQL of its access pattern {columns}"),
         ),
     ] {
         let why = |price: &str| {
@@ -2050,6 +2050,44 @@ fn a_limit_without_sql_takes_the_first_rows_by_the_key() {
     assert_eq!(why("", &bids("max(price)", "")), first);
     assert_eq!(why(", order: desc", &bids("max(price)", "")), "");
     assert_eq!(why("", &bids("min(price)", "")), "");
+}
+
+/// To DynamoDB, an item without the attribute differs from every value; to SQL, NULL does not.
+#[test]
+fn items_without_an_attribute_are_not_the_first_rows_of_a_read_of_others() {
+    let why = |null: &str, filter: &str| {
+        let tables = format!("bids 100: id, lot distinct=10, price, state text{null}");
+        let pattern = format!("items: [BID], limit: 5, filter: \"{filter}\"");
+        let read = bids("id", "AND state <> :s ORDER BY price LIMIT 5");
+        why_not(&tables, BID, &pattern, &read)
+    };
+    assert_eq!(why("", "state <> :s"), "");
+    assert_eq!(
+        why(" null", "state <> :s"),
+        "its access pattern has a `limit`, and its items are not known to be the first rows of the read"
+    );
+    assert_eq!(why(" null", "attribute_exists(state) AND state <> :s"), "");
+}
+
+#[test]
+fn one_parameter_for_two_columns_serves_no_read_with_two() {
+    let why = |of: &str, columns: &str| {
+        format!("{of} compares {columns} with one parameter, which it does not")
+    };
+    let (own, own_sql) = ("its access pattern", "the SQL of its access pattern");
+    let two = "bids.lot and bids.price";
+    let read = |other: &str| bids("id, price", &format!("AND price = :{other}"));
+    let filter = "items: [BID], filter: \"price = :i\"";
+    let sql = format!("{filter}, sql: \"SELECT {}\"", read("i"));
+    let count = "items: [BID], filter: \"price = :i\", sql: \"SELECT count(*) FROM bids WHERE lot = :i AND price = :i\"";
+    for (pattern, of) in [(filter, own), (sql.as_str(), own_sql)] {
+        let found = why_not(BIDS, BID, pattern, &read("p"));
+        assert_eq!(found, why(of, two), "{pattern}");
+        let same = read("i").replace(":i", ":a");
+        assert_eq!(why_not(BIDS, BID, pattern, &same), "", "{pattern}");
+    }
+    let read = bids("count(*)", "AND price = :p");
+    assert_eq!(why_not(BIDS, BID, count, &read), why(own_sql, two));
 }
 
 #[test]
