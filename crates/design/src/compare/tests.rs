@@ -2091,6 +2091,54 @@ fn one_parameter_for_two_columns_serves_no_read_with_two() {
 }
 
 #[test]
+fn one_parameter_for_two_bounds_of_a_column_serves_no_read_with_two() {
+    let read =
+        |selected: &str, high: &str| bids(selected, &format!("AND price BETWEEN :p AND :{high}"));
+    let twice = "compares bids.price twice with one parameter, which it does not";
+    for (by, selected, of) in [
+        ("sql", "count(*)", "the SQL of its access pattern"),
+        ("filter", "id", "its access pattern"),
+    ] {
+        let why = |own: &str, asked: &str| {
+            let value = match by {
+                "sql" => format!("SELECT {}", read(selected, own)),
+                _ => format!("price BETWEEN :p AND :{own}"),
+            };
+            let pattern = format!("items: [BID], {by}: \"{value}\"");
+            why_not(BIDS, BID, &pattern, &read(selected, asked))
+        };
+        assert_eq!(why("p", "q"), format!("{of} {twice}"));
+        for (own, asked) in [("p", "p"), ("q", "q"), ("q", "p")] {
+            assert_eq!(why(own, asked), "", "{by}: {own}, {asked}");
+        }
+    }
+    // Two lower bounds are one.
+    let filter = "items: [BID], filter: \"price > :p AND price >= :p\"";
+    assert_eq!(why_not(BIDS, BID, filter, &read("id", "q")), "");
+}
+
+#[test]
+fn one_parameter_for_two_columns_of_the_key_serves_no_read_with_two() {
+    let mapping = format!(
+        "items:
+{BID}
+access_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\", SK: {{ ge: \"{{i | pad(9)}}\" }} }} }}
+"
+    );
+    let why = |low: &str| {
+        let read = bids("id", &format!("AND price >= :{low}"));
+        let found = priced(BIDS, &mapping, &format!("-- one (1/s)\nSELECT {read};"));
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    assert_eq!(why("i"), "");
+    assert_eq!(
+        why("p"),
+        "its access pattern compares bids.lot and bids.price with one parameter, which it does not"
+    );
+}
+
+#[test]
 fn rows_in_other_items_are_found_by_the_key_of_these() {
     let item = "  PARCEL: { from: parcels, key: { PK: \"I#{id}\", SK: A }, attributes: { labels: { $embed: labels, $each: \"{id}\" } } }";
     let why = |read: &str| {
