@@ -98,11 +98,13 @@ impl<'d> Priced<'d> {
                 value.filters.is_empty() || exact.any(|one| std::ptr::eq(one.placeholder, value))
             };
             let values = asked_of(made, asked, is_begun).into_iter();
-            let values = values.filter(|(value, _, begins)| !begins && value.shards().is_none());
-            found.extend(values.filter_map(|(value, asked, _)| {
+            let values =
+                values.filter(|value| !value.begins && value.placeholder.shards().is_none());
+            found.extend(values.filter_map(|asked| {
+                let value = asked.placeholder;
                 let equal = Equal {
                     path: path(value, scan)?,
-                    value: asked,
+                    value: asked.asked,
                     folds: !value.place.path.is_empty() || !is_exact(value),
                     folds_parameter: false,
                     when: None,
@@ -285,11 +287,11 @@ fn compared(pattern: &AccessPattern, item: &ItemType, scan: &Scan) -> Vec<Compar
             let is_low = nth == 0 && matches!(operator, ">" | ">=" | "between");
             let values = made.into_iter();
             let values = values.flat_map(move |made| asked_of(made, asked, true));
-            let values = values.filter(|(value, ..)| value.shards().is_none());
-            values.filter_map(move |(value, asked, _)| {
+            let values = values.filter(|value| value.placeholder.shards().is_none());
+            values.filter_map(move |value| {
                 Some(Compared {
-                    path: path(value, scan)?,
-                    value: asked,
+                    path: path(value.placeholder, scan)?,
+                    value: value.asked,
                     is_low,
                 })
             })

@@ -1197,6 +1197,24 @@ fn a_parent_is_held_by_the_way_that_leads_to_it() {
 }
 
 #[test]
+fn a_parent_is_beside_its_rows_where_each_value_of_the_key_is_that_of_both() {
+    let tables = "zones 10: id, name text
+        parcels 100: id, zone_id @zones distinct=10";
+    let why = |zone: &str| {
+        let items = format!(
+            "  ZONE: {{ from: zones, key: {{ PK: \"{zone}\", SK: \"Z#{{id}}\" }}, columns: [name] }}
+  PARCEL: {{ from: parcels, key: {{ PK: \"I#{{zone_id}}\", SK: \"P#{{id}}\" }} }}"
+        );
+        let read =
+            "p.id, z.name FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE p.zone_id = :i";
+        why_not(tables, &items, "items: [ZONE, PARCEL]", read)
+    };
+    assert_eq!(why("I#{id}"), "");
+    // The key of one zone is that of all.
+    assert_eq!(why("I#7"), "its items do not hold zones.name by zone_id");
+}
+
+#[test]
 fn an_embed_holds_the_columns_that_it_has() {
     let item = "  PARCEL: { from: parcels, key: { PK: \"I#{id}\", SK: A }, attributes: { labels: { $embed: labels, $each: \"{id}\" } } }";
     let why = |column: &str| {
