@@ -61,7 +61,7 @@ pub(super) struct Unaccounted {
     pub(super) gone: usize,
     /// Rows without an item that do not tell whether it has expired, and items that a limit let in for such as have.
     pub(super) perhaps_expired: usize,
-    /// Columns that have a value in a row whose items do not hold it.
+    /// Columns that have a value, or NULL, in a row whose items do not hold it.
     pub(super) lost: BTreeSet<usize>,
     /// Rows in whose places a limit may let in others, since they are equal under the order, and items that it let in.
     pub(super) tied: usize,
@@ -123,8 +123,8 @@ impl ExpectedAnswer<'_> {
     }
 }
 
-/// What is known of each value of the rows, row after row: whether its column belongs to an item type of the row's items,
-/// and whether these hold it.
+/// What is known of each value of the rows, row after row: whether its column belongs to an item type of the row's items, or
+/// is compared with an attribute of them, and whether these hold it.
 #[derive(Debug)]
 struct HeldValues<'r> {
     rows: &'r [Row],
@@ -135,6 +135,7 @@ struct HeldValues<'r> {
 #[derive(Debug, Clone, Copy, Default)]
 struct HeldValue {
     is_taken: bool,
+    is_compared: bool,
     is_held: bool,
 }
 
@@ -173,6 +174,11 @@ impl<'r> HeldValues<'r> {
                     value.is_taken = true;
                 }
             }
+            for at in projection.compared_columns() {
+                if let Some(value) = values.get_mut(at) {
+                    value.is_compared = true;
+                }
+            }
             for at in projection.recovered_columns(row, &entry.expected, found, folder) {
                 if let Some(value) = values.get_mut(at) {
                     value.is_held = true;
@@ -181,12 +187,13 @@ impl<'r> HeldValues<'r> {
         }
     }
 
-    /// The columns that have a value in a row whose items do not hold it.
+    /// The columns that have a value in a row whose items do not hold it. NULL counts if the attribute that it is compared
+    /// with has a value.
     fn lost(&self) -> BTreeSet<usize> {
         let values = self.values.chunks(self.columns.max(1)).zip(self.rows);
         let values = values.flat_map(|(known, row)| known.iter().zip(row).enumerate());
         let lost = values.filter(|(_, (known, value))| {
-            known.is_taken && !known.is_held && **value != Value::Null
+            known.is_taken && !known.is_held && (known.is_compared || !value.is_null())
         });
         lost.map(|(at, _)| at).collect()
     }

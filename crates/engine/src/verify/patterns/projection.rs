@@ -396,8 +396,13 @@ impl<'a> ItemProjection<'a> {
     /// The columns of the result that have anything to do with the item type.
     pub(super) fn related_columns(&self) -> impl Iterator<Item = usize> {
         let slots = self.slots.iter().map(|(_, at)| at);
-        let compared = self.compared.iter().filter_map(|one| one.column);
-        self.own.iter().copied().chain(slots).chain(compared)
+        let own = self.own.iter().copied();
+        own.chain(slots).chain(self.compared_columns())
+    }
+
+    /// The columns of the result that stand for attributes.
+    pub(super) fn compared_columns(&self) -> impl Iterator<Item = usize> {
+        self.compared.iter().filter_map(|one| one.column)
     }
 
     /// The columns of a row whose values can be recovered from its item. `found`: the item, if there is one; it does not
