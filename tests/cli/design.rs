@@ -1105,28 +1105,44 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
         &["using"],
         &[],
     ),
-    // A parent that is not there, or that a row is without.
+    // A parent that a row may be without.
     (
         "CREATE TABLE c (id INTEGER PRIMARY KEY, n TEXT NOT NULL);
          CREATE TABLE o (id INTEGER PRIMARY KEY, cid INTEGER REFERENCES c, seq INTEGER);
          CREATE TABLE l (oid INTEGER NOT NULL REFERENCES o, no INTEGER NOT NULL, PRIMARY KEY (oid, no));
-         INSERT INTO c VALUES (1, 'Ann'); INSERT INTO o VALUES (1, 1, 5), (2, NULL, 6); INSERT INTO l VALUES (1, 1), (2, 1), (77, 1);",
+         INSERT INTO c VALUES (1, 'Ann'); INSERT INTO o VALUES (1, 1, 5), (2, NULL, 6); INSERT INTO l VALUES (1, 1), (2, 1);",
         "-- order (5/s)\nSELECT o.seq, c.n, l.no FROM o JOIN l ON l.oid = o.id JOIN c ON c.id = o.cid WHERE o.id = 2;",
         &[],
         &[
             "the answer includes the o even without c",
-            "the answer includes the l even without o",
+            "the answer includes the l even without o, and its SQL does not",
         ],
     ),
     // No foreign key: what the join says is one.
     (
         "CREATE TABLE o (id INTEGER PRIMARY KEY, status TEXT NOT NULL);
          CREATE TABLE l (oid INTEGER NOT NULL, no INTEGER NOT NULL, sku TEXT NOT NULL, PRIMARY KEY (oid, no));
-         INSERT INTO o VALUES (1, 'open'); INSERT INTO l VALUES (1, 1, 'x'), (77, 1, 'q');",
+         INSERT INTO o VALUES (1, 'open'); INSERT INTO l VALUES (1, 1, 'x');",
         "-- inner (5/s)\nSELECT o.status, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = 1;
          -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
         &[],
         &["the answer includes the l even without o"],
+    ),
+    // Rows whose parent is missing, by a foreign key and by a join: the children alone are asked, and no collection.
+    (
+        "CREATE TABLE usr (id INTEGER PRIMARY KEY, name TEXT);
+         CREATE TABLE post (id INTEGER PRIMARY KEY, usr_id INTEGER REFERENCES usr, title TEXT);
+         CREATE TABLE note (id INTEGER PRIMARY KEY, usr INTEGER NOT NULL, body TEXT NOT NULL);
+         INSERT INTO usr VALUES (1, 'Ann'), (2, 'Bob');
+         INSERT INTO post VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 3, 'c'), (4, 2, 'd'); INSERT INTO note VALUES (1, 1, 'x'), (2, 3, 'y');",
+        "-- posts (10/s)\nSELECT post.*, u2.* FROM post JOIN usr u2 ON u2.id = post.usr_id WHERE post.usr_id = 5;
+         -- whole (5/s)\nSELECT u.name, p.id, p.title FROM usr u LEFT JOIN post p ON p.usr_id = u.id WHERE u.id = 5;
+         -- notes (5/s)\nSELECT u.name, n.id, n.body FROM usr u LEFT JOIN note n ON n.usr = u.id WHERE u.id = 5;",
+        &["notes", "whole"],
+        &[
+            "some rows of post refer to a usr that is missing",
+            "some rows of note refer to a usr that is missing",
+        ],
     ),
     // A document that is null makes no attribute: that the parent is there is asked by its key.
     (

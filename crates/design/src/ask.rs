@@ -376,6 +376,19 @@ pub(crate) struct ChildAsk<'c> {
     pub(crate) order: Vec<(Path, bool)>,
 }
 
+impl ChildAsk<'_> {
+    /// The table of which rows stand in the collection of a parent that is missing, with the condition that they meet; `None` if
+    /// the database sees to it that there are none.
+    pub(crate) fn orphans(&self, catalog: &Catalog) -> Option<(TableName, String)> {
+        let (step, before) = self.way.split_last()?;
+        let child = match before.last() {
+            Some(step) => catalog.table(&step.table)?,
+            None => self.table,
+        };
+        Some((child.name.clone(), step.orphan_condition(child, catalog)?))
+    }
+}
+
 /// The large columns of a row in an item of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Twin<'c> {

@@ -131,21 +131,26 @@ pub struct Design {
     pub padded: Vec<(TableName, String)>,
 }
 
-/// The conditions that may decide who is in an index, over the names of their tables: to be counted in rows.
+/// The conditions that may decide who is in an index, and those of rows in the collections of parents that are missing, over the
+/// names of their tables: to be counted in rows.
 pub fn conditions(
     catalog: &Catalog,
     statements: &[Statement],
     observed: &Observed,
 ) -> BTreeSet<(TableName, String)> {
+    let mut catalog = catalog.clone();
+    add_references(&mut catalog, statements, observed);
     let asks = statements
         .iter()
-        .filter_map(|statement| ask(&statement.sql, catalog, observed).ok());
+        .filter_map(|statement| ask(&statement.sql, &catalog, observed).ok());
     let asks: Vec<Ask<'_>> = asks.flatten().collect();
     let found = asks.iter().flat_map(|ask| {
         let simple = ask.conditions().filter(|when| is_simple(&when.text));
         simple.filter_map(|when| when.counted(ask.root, catalog.dbms))
     });
-    found.collect()
+    let children = asks.iter().flat_map(|ask| &ask.children);
+    let orphans = children.filter_map(|child| child.orphans(&catalog));
+    found.chain(orphans).collect()
 }
 
 /// Those that decide who is in an index of a mapping.
