@@ -1028,7 +1028,7 @@ async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
 }
 
 /// Tables, statements over them, those that no Query serves, and what is noted of the others.
-const JOINS: [(&str, &str, &[&str], &[&str]); 27] = [
+const JOINS: [(&str, &str, &[&str], &[&str]); 28] = [
     // What texts begin with, without case: as the column says it, and as the parameter does.
     (
         "CREATE TABLE p (id INTEGER PRIMARY KEY, last TEXT NOT NULL, first TEXT NOT NULL);
