@@ -491,6 +491,44 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 }
 
 #[test]
+fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
+    let (digits, zone) = (6, true);
+    let time = DataType::Timestamp { digits, zone };
+    let loose = "; values of `kind` (double precision) may be equal though their texts in a key differ, so the aggregates cannot be kept";
+    for (column, said) in [
+        (typed("uuid", DataType::Uuid), ""),
+        (typed("boolean", DataType::Boolean), ""),
+        (typed("timestamp(6) with time zone", time), ""),
+        (text("character(4)"), ""),
+        (
+            typed("double precision", DataType::Float { bits: 64 }),
+            loose,
+        ),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = Dbms::Postgres;
+        orders(&mut catalog).estimated_rows = Some(1_000_000);
+        let declared = column.declared.clone();
+        let name = "kind".to_owned();
+        *column_of_orders(&mut catalog, "kind") = Column { name, ..column };
+        let (mapping, report) = served(
+            &catalog,
+            "-- q (40/s)\nSELECT count(*) AS n FROM orders WHERE kind = :k;",
+        );
+        let why = why_not(&report);
+        if said.is_empty() {
+            assert_eq!(why, "", "{declared}");
+            assert!(mapping.contains("GROUP BY"), "{declared}: {mapping}");
+            checked(&mapping, &catalog);
+            let is_padded = notes(&report, "q").contains("kind is padded with blanks in the key");
+            assert_eq!(is_padded, declared.starts_with("character("), "{declared}");
+        } else {
+            assert!(why.contains(said), "{declared}: {why}");
+        }
+    }
+}
+
+#[test]
 fn a_figure_that_is_selected_twice_is_in_the_item_once_under_the_name_that_is_asked_for() {
     let mut catalog = shop_with_kinds();
     orders(&mut catalog).estimated_rows = Some(1_000_000);
