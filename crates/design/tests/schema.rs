@@ -10,7 +10,8 @@
 use std::time::{Duration, Instant};
 
 use dynafold_design::{
-    ColumnSample, Design, Limits, Observed, ReadReport, Report, conditions, design, guess, workload,
+    Alternative, ColumnSample, Design, Limits, Observed, ReadReport, Report, conditions, design,
+    guess, workload,
 };
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
@@ -526,6 +527,34 @@ fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
             assert!(why.contains(said), "{declared}: {why}");
         }
     }
+}
+
+#[test]
+fn what_counts_or_omits_scans_says_so() {
+    let (_, report) = served(
+        &shop_with_kinds(),
+        "-- get (9/s)\nSELECT id, kind FROM orders WHERE id = :id;
+        -- clear (1/s)\nDELETE FROM orders WHERE kind = :kind;",
+    );
+    let said = "USD a month without the Scans of clear on demand";
+    assert!(report.sum.text().contains(said), "{}", report.sum.text());
+    let get = report.clone().for_statement("get").sum.text();
+    assert!(!get.contains("Scan"), "{get}");
+    let clear = report.for_statement("clear").sum.text();
+    assert!(clear.contains(said), "{clear}");
+    let fewer = Alternative {
+        indexes: 2,
+        usd_month: Some(553.06),
+        unserved: Vec::new(),
+        not_consistent: 0,
+        with_scans_of: vec!["move".to_owned(), "drop".to_owned()],
+    };
+    let said = "which count the Scans of move, drop (a total does not) and subtract 1 USD";
+    assert!(
+        fewer.rejection_text().contains(said),
+        "{}",
+        fewer.rejection_text()
+    );
 }
 
 #[test]
