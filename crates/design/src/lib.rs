@@ -1775,7 +1775,8 @@ fn tried<'c>(
                 };
                 let others = others(structure, ask);
                 let writes = pricing.hottest(structure, part, ask);
-                let common = pricing.copies(ask) + pricing.apart(ask) + pricing::heat(writes);
+                let apart = pricing.apart(read.statement, ask);
+                let common = pricing.copies(ask) + apart + pricing::heat(writes);
                 let price =
                     |in_index| pricing.read(read.statement, ask, in_index, &others) + common;
                 let at_one_key = pricing.hottest_in_base_table(structure, part);

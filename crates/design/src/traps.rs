@@ -936,13 +936,19 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, path: &Path) -> Str
 /// Lists that grow without a bound.
 fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
     let facts = material.pricing.facts;
-    let (mut listed, mut whole) = (Vec::new(), Vec::new());
+    let (mut listed, mut whole, mut of_row) = (Vec::new(), Vec::new(), Vec::new());
     for Served { statement, ask, .. } in material.served() {
         let is_whole = ask.sorts || ask.computes;
         if ask.limit.is_some() && !is_whole {
             continue;
         }
-        let found = if is_whole { &mut whole } else { &mut listed };
+        let found = if facts.filters_for_key(ask) {
+            &mut of_row
+        } else if is_whole {
+            &mut whole
+        } else {
+            &mut listed
+        };
         let mut add = |how: &str, items: f64, grows: f64| {
             if items > LONG || grows > LONG {
                 let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
@@ -993,6 +999,11 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         "unbounded list",
         whole,
         "the application sorts or computes, so it needs all of the items, even if the SQL has a LIMIT: use a key that sorts them, store the aggregates, or let old items expire",
+    );
+    lines.add(
+        "unbounded list",
+        of_row,
+        "the answer is one row, for which the read pays for all of these items: use a key that also has the columns of the filter",
     );
 }
 

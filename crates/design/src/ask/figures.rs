@@ -495,6 +495,24 @@ impl Reading<'_, '_> {
         Some(order)
     }
 
+    /// The columns that PostgreSQL pads with blanks, and the conditions under which the parameters are padded as the texts in the key.
+    fn padded<'q>(
+        &self,
+        table: &Table,
+        equal: &'q [(String, String)],
+    ) -> (Vec<&'q str>, Vec<String>) {
+        let padded = equal.iter().filter(|(column, _)| {
+            let column = table.column(column);
+            column.is_some_and(|column| ignores_blanks(column, self.catalog.dbms))
+        });
+        let conditions = padded.map(|(column, parameter)| {
+            let own = self.column_of(0, column);
+            let length = format!("octet_length(CAST(:{parameter} AS text)) = octet_length({own})");
+            (&**column, length)
+        });
+        conditions.unzip()
+    }
+
     /// Writes the query over the rows and the query over the figures.
     #[expect(clippy::too_many_arguments, reason = "the parts of one query")]
     fn figure_texts(
@@ -572,20 +590,7 @@ impl Reading<'_, '_> {
         let by = groups.iter().filter(|column| !is_total(table, column));
         let by: Vec<String> = by.map(|column| own(column)).collect();
         let by = text_if(!by.is_empty(), format!(" GROUP BY {}", by.join(", ")));
-        // Of texts that differ in blanks at the end the key has the padded one.
-        let padded = equal.iter().filter(|(column, _)| {
-            let column = table.column(column);
-            column.is_some_and(|column| ignores_blanks(column, dbms))
-        });
-        let (padded, lengths): (Vec<&str>, Vec<String>) = padded
-            .map(|(column, parameter)| {
-                let length = format!(
-                    "octet_length(CAST(:{parameter} AS text)) = octet_length({})",
-                    own(column)
-                );
-                (&**column, length)
-            })
-            .unzip();
+        let (padded, lengths) = self.padded(table, equal);
         if !padded.is_empty() {
             notes.push(format!(
                 "{} is padded with blanks in the key: pass it padded",

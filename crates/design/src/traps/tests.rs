@@ -218,6 +218,14 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "unbounded list",
+        named: "events 5000: id, kind distinct=20 most=400, at
+            -- recent (5/s, strong)\nSELECT id FROM events WHERE kind = :k ORDER BY at DESC LIMIT 10;
+            -- one (0.01/s, strong)\nSELECT at FROM events WHERE kind = :k AND id = :i;",
+        says: "one (up to 400 items): the answer is one row",
+        silent: ["distinct=20 most=400", "distinct=200 most=30"],
+    },
+    Case {
+        kind: "unbounded list",
         named: "orders 5000: id\nothers 5: id\nevents 20000: id, order_id @orders distinct=5000 most=4
             -- eventsOf (5/s)\nSELECT id FROM events WHERE order_id = :o;
             -- add (20/s)\nINSERT INTO events (id) VALUES (:i);
