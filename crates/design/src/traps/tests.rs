@@ -58,7 +58,15 @@ const CASES: &[Case] = &[
     Case {
         kind: "all in one partition",
         named: "categories 50: id, name text\n-- all (1/s)\nSELECT id, name FROM categories ORDER BY name;",
-        says: "all (about 0 write units a second)",
+        says: "all (about 0 write units a second in ",
+        silent: [" ORDER BY", " WHERE id = :id ORDER BY"],
+    },
+    Case {
+        kind: "all in one partition",
+        named: "devices 50: id, seen, name text
+            -- all (1/s)\nSELECT id, name FROM devices ORDER BY name;
+            -- rename (0.01/s)\nUPDATE devices SET name = :n WHERE id = :id;",
+        says: "all and rename (about ",
         silent: [" ORDER BY", " WHERE id = :id ORDER BY"],
     },
     Case {
