@@ -558,6 +558,29 @@ fn what_counts_or_omits_scans_says_so() {
 }
 
 #[test]
+fn the_way_out_of_exists_and_of_locks_is_theirs() {
+    let of = |sql: &str| why_not(&served(&shop_with_kinds(), sql).1);
+    let known = of(
+        "-- known (1/s)\nSELECT id, EXISTS (SELECT 1 FROM users u WHERE u.id = orders.user_id) AS known FROM orders WHERE id = :id;",
+    );
+    assert!(
+        known.contains("selects whether a subquery finds rows; instead: leave it out, and send the subquery as a statement of its own"),
+        "{known}"
+    );
+    let locked = of("-- locked (1/s)\nSELECT id, kind FROM orders WHERE id = :id FOR UPDATE;");
+    assert!(
+        locked.contains(
+            "it has FOR UPDATE; instead: read without the lock, and write with a condition"
+        ),
+        "{locked}"
+    );
+    let unread = of("-- unread (1/s)\nSELECT id FROM orders WHERE id = = :id;");
+    assert!(unread.contains("line numbers count"), "{unread}");
+    let unread = of("-- unread (1/s)\nSELECT id FROM orders WHERE (id = :id;");
+    assert!(!unread.contains("line numbers count"), "{unread}");
+}
+
+#[test]
 fn a_figure_that_is_selected_twice_is_in_the_item_once_under_the_name_that_is_asked_for() {
     let mut catalog = shop_with_kinds();
     orders(&mut catalog).estimated_rows = Some(1_000_000);
