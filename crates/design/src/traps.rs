@@ -175,11 +175,12 @@ impl<'m, 'c> Material<'m, 'c> {
     /// The name of the read of which a statement is the second request.
     fn first_of(&self, second: &Statement) -> Option<String> {
         self.second(second)?;
-        let mut firsts = self.placed.iter().filter(|read| {
+        let mut placed = self.placed.iter();
+        let first = placed.find(|read| {
             let rest = second.name.strip_prefix(read.name());
             !read.ask.referred.is_empty() && rest.is_some_and(|rest| rest.starts_with('_'))
         });
-        firsts.next().map(|read| read.name().to_owned())
+        first.map(|read| read.name().to_owned())
     }
 
     /// The statements that write: with the table, and what they do.
@@ -980,7 +981,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         if ask.limit.is_some() && !is_whole {
             continue;
         }
-        let found = if facts.filters_for_key(ask) {
+        let found = if ask.children.is_empty() && facts.filters_for_key(ask) {
             &mut of_row
         } else if is_whole {
             &mut whole
