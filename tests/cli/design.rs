@@ -1909,3 +1909,27 @@ async fn a_byte_order_mark_and_line_ends_of_windows_are_read_and_kept() {
     let found = updated(&of_windows(mapping), &of_windows(further));
     assert_eq!(found, of_windows(&wanted));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frequent_read_of_one_row_gets_the_key_and_a_rare_list_is_sorted() {
+    // A third of the likes are those of one post.
+    let source = Database::new(
+        "CREATE TABLE likes (post INTEGER NOT NULL, usr INTEGER NOT NULL, at DATETIME NOT NULL, PRIMARY KEY (post, usr));
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+           INSERT INTO likes SELECT CASE WHEN i % 3 = 0 THEN 1 ELSE 2 + i % 900 END, i, datetime('2026-01-01', '+' || i || ' minutes') FROM n;",
+    )
+    .await;
+    let workload = "
+        -- likers (15/s)
+        SELECT usr, at FROM likes WHERE post = :post ORDER BY at DESC LIMIT 20;
+        -- likedByMe (400/s)
+        SELECT at FROM likes WHERE post = :post AND usr = :usr;
+        -- like (50/s)
+        INSERT INTO likes (post, usr, at) VALUES (:post, :usr, :at);";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let reads = proposal.report["reads"].as_array().unwrap();
+    let read = reads.iter().find(|read| read["name"] == "likedByMe");
+    let served = &read.unwrap()["served"];
+    assert_eq!(served["request"], "GetItem", "{}", proposal.mapping());
+    assert_eq!(served["index"], Value::Null, "{}", proposal.mapping());
+}

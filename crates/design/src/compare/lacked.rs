@@ -10,8 +10,8 @@ use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::Scan;
 use dynafold_relational::value::{self, Number};
 use dynafold_sql::{
-    ColumnRef, Comparator, Constant, InResult, Name, Operand, OperandValue, RowLimit, Select,
-    SelectOutput, SortKey, SqlQuery,
+    ColumnRef, Comparator, Condition, Constant, InResult, Name, Operand, OperandValue, RowLimit,
+    Select, SelectOutput, SortKey, SqlQuery,
 };
 
 use super::columns::{
@@ -522,7 +522,18 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
     let picks = is_cut || ours.distinct_on.is_some();
     let merged = |select: &Select| {
         let of = |column: &ColumnRef| resolved(column, select, catalog);
-        let outputs = select.outputs.iter().map(|output| match output {
+        // A column with one value in all rows tells no groups apart.
+        let fixed = select.conditions.iter().filter_map(Condition::fixed);
+        let fixed: Vec<ColumnRef> = fixed.map(of).collect();
+        let outputs = select.outputs.iter().filter(|output| match output {
+            SelectOutput::One { value, .. } => {
+                let mut own = value.column().into_iter();
+                picks || !own.any(|column| fixed.contains(&of(column)))
+            }
+            SelectOutput::All | SelectOutput::AllOf(_) => true,
+        });
+        let computed = outputs.clone();
+        let outputs = outputs.map(|output| match output {
             SelectOutput::One { name, value } => SelectOutput::One {
                 // ORDER BY may sort by the names of what is selected.
                 name: name.clone().filter(|_| picks),
@@ -537,15 +548,19 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             output => output.clone(),
         });
         // An expression has the names of the query in it.
-        let computed = select.outputs.iter().flat_map(|output| match output {
+        let computed = computed.flat_map(|output| match output {
             SelectOutput::One { value, .. } => value.columns(),
             SelectOutput::All | SelectOutput::AllOf(_) => &[],
         });
-        let grouped = select.grouped_by.as_ref();
+        let grouped = select.grouped_by.as_ref().map(|by| {
+            let all = by.iter().map(of);
+            all.filter(|column| !fixed.contains(column))
+                .collect::<Vec<_>>()
+        });
         (
             outputs.collect::<Vec<_>>(),
             computed.map(of).collect::<Vec<_>>(),
-            grouped.map(|by| by.iter().map(of).collect::<Vec<_>>()),
+            (select.groups, grouped),
             select.distinct,
             select.distinct_on.clone(),
         )

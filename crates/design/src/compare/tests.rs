@@ -1568,6 +1568,17 @@ fn merged_rows_serve_only_a_read_that_merges_the_same() {
         ),
         (grouped.clone(), most.clone(), ""),
         (most.clone(), most.replace(":i", ":lot"), ""),
+        // A column that is held to one value tells no groups apart.
+        (counts("GROUP BY lot, state"), grouped.clone(), ""),
+        (
+            bids("lot, state, count(*) AS n", "GROUP BY lot, state"),
+            grouped.clone(),
+            "",
+        ),
+        (bids("DISTINCT lot, state", ""), states.clone(), ""),
+        (counts("GROUP BY price, state"), grouped.clone(), FEWER),
+        // Of a lot without bids there is one row without GROUP BY, and none with it.
+        (bids("count(*)", "GROUP BY lot"), all.clone(), FEWER),
         (grouped.clone(), grouped.replace(":i", ":lot"), ""),
         (states.clone(), states.replace(":i", ":lot"), ""),
         (bids("count(*) AS n", ""), all.clone(), ""),
