@@ -522,7 +522,7 @@ async fn results_and_lines_of_something_else_are_refused() {
     let file =
         |lines: &[String]| std::fs::write(handed.path("plan.ndjson"), lines.join("\n")).unwrap();
     file(&lines[1..]);
-    says(&handed.finish(&results, &[]).exits(1), "lines, and");
+    says(&handed.finish(&results, &[]).exits(1), "lines");
     let mut changed = lines.clone();
     let ranged = changed
         .iter_mut()

@@ -86,6 +86,11 @@ fn hold(world: &YamlNode, source: &Source) -> usize {
             wanted == "differs",
             "{name}: {claim:#}"
         );
+        let example = claim["example"].as_str().unwrap_or("");
+        assert!(
+            example.contains(word(case, "example").unwrap_or("")),
+            "{name}: {claim:#}"
+        );
         assert_eq!(
             claim["asked"].is_u64(),
             wanted == "agrees",

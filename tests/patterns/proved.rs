@@ -202,6 +202,12 @@ async fn an_item_that_is_missing_changed_or_too_many_is_named() {
     plant.put(&other).await;
     let found = plant.finds("listTracksOfAlbum", "differs", key);
     assert_eq!(found["attributes"], serde_json::json!(["seconds"]));
+    // So is an attribute that neither the mapping nor the SQL has.
+    let mut more = track.to_vec();
+    more.push(("added", text("by hand")));
+    plant.put(&more).await;
+    let found = plant.finds("listTracksOfAlbum", "differs", key);
+    assert_eq!(found["attributes"], serde_json::json!(["name", "added"]));
     let mut other = track.clone();
     other[1].1 = text("TRACK#01#099");
     plant.put(&other).await;

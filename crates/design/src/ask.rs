@@ -378,6 +378,19 @@ pub(crate) struct ChildAsk<'c> {
     pub(crate) is_same_row: bool,
 }
 
+impl ChildAsk<'_> {
+    /// The table of which rows stand in the collection of a parent that is missing, with the condition that they meet; `None` if
+    /// the database sees to it that there are none.
+    pub(crate) fn orphans(&self, catalog: &Catalog) -> Option<(TableName, String)> {
+        let (step, before) = self.way.split_last()?;
+        let child = match before.last() {
+            Some(step) => catalog.table(&step.table)?,
+            None => self.table,
+        };
+        Some((child.name.clone(), step.orphan_condition(child, catalog)?))
+    }
+}
+
 /// The large columns of a row in an item of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Twin<'c> {
@@ -404,12 +417,18 @@ fn unserved<T>(why: impl Into<String>, instead: &'static str) -> Result<T, Unser
 }
 
 fn unread(error: &UnreadableSql) -> Unserved {
-    Unserved {
-        why: format!("is not understood: its SQL {error}"),
-        instead: "write it in plain SQL, or leave it out of the workload (line numbers count from the first line of the statement)",
-    }
+    let why = format!("is not understood: its SQL {error}");
+    let instead = match error {
+        UnreadableSql::Locks(_) => UNLOCKED,
+        _ if why.contains("Line: ") => PLAIN_BY_LINE,
+        _ => PLAIN,
+    };
+    Unserved { why, instead }
 }
 
+const PLAIN: &str = "write it in plain SQL, or leave it out of the workload";
+const PLAIN_BY_LINE: &str = "write it in plain SQL, or leave it out of the workload (line numbers count from the first line of the statement)";
+const UNLOCKED: &str = "read without the lock, and write with a condition that fails if what was read has changed (ConditionExpression, in TransactWriteItems for several items)";
 const SEARCH: &str = "feed a search index (OpenSearch) from the table's stream";
 const PATTERN: &str = "if it is only a prefix, write `LIKE :parameter || '%'` (MySQL: `concat(:parameter, '%')`); otherwise feed a search index (OpenSearch) from the table's stream";
 const BEGIN: &str = "pass the prefix as one parameter";
@@ -434,6 +453,7 @@ const ONE_SELECT: &str =
     "write it as one SELECT: a join over the tables' keys, with its conditions joined by AND";
 const INNER: &str =
     "ask for the rows of the subquery, for EXISTS for one: `SELECT … WHERE … LIMIT 1`";
+const EXISTENCE: &str = "leave it out, and send the subquery as a statement of its own, by its key: `SELECT … WHERE … LIMIT 1`";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
 const OF_PARAMETERS: &str = "no attribute can hold a value that depends on parameters: compute it in the application, from the rows that the other conditions find";
@@ -1195,6 +1215,10 @@ impl<'c, 'q> Reading<'c, 'q> {
             if let OperandValue::Expression(expression) = &value.value
                 && (expression.has_query || expression.has_window)
             {
+                let text = expression.text.to_ascii_lowercase();
+                if text.trim_start_matches("not ").starts_with("exists") {
+                    return unserved("selects whether a subquery finds rows", EXISTENCE);
+                }
                 return unserved(
                     "selects the result of a subquery or a window function",
                     COUNTER,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_dynamodb::Index;
 use dynafold_dynamodb::price::Prices;
-use dynafold_format::{float, has_word, rounded, whole};
+use dynafold_format::{float, has_word, rounded, text_if, whole};
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
 };
@@ -125,6 +125,29 @@ pub struct PricedRequest {
     /// and filters compare them byte by byte, and may find fewer rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub byte_by_byte: Vec<String>,
+}
+
+impl PricedMapping {
+    /// The writes whose rows, or whose copies in items of other rows, no key finds: the costs do not include their Scans.
+    pub fn scans(&self) -> Vec<String> {
+        let lost = self.writes.iter().filter_map(|write| {
+            let name = &write.name;
+            match (write.has_key, write.copies_have_key) {
+                (false, _) => Some(name.clone()),
+                (true, false) => Some(format!("{name} (for items of other rows)")),
+                (true, true) => None,
+            }
+        });
+        lost.collect()
+    }
+}
+
+/// ` without the Scans of pay, close`; nothing where there are none.
+pub fn without_scans(names: &[String]) -> String {
+    text_if(
+        !names.is_empty(),
+        format!(" without the Scans of {}", names.join(", ")),
+    )
 }
 
 impl PricedRequest {

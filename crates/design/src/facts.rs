@@ -514,8 +514,23 @@ impl Facts<'_> {
 
     /// Whether a read asks for the values of all columns of a key, and so finds one row.
     pub(crate) fn asks_for_key(&self, ask: &Ask<'_>) -> bool {
-        let is_asked = |column: &String| ask.has_equal(&Path::own(column));
+        self.has_key(ask, |path| ask.has_equal(path))
+    }
+
+    /// The same, where a filter asks for the values of some.
+    pub(crate) fn filters_for_key(&self, ask: &Ask<'_>) -> bool {
+        self.has_key(ask, |path| {
+            let is_equal = |filter: &Filter| {
+                filter.path == *path && matches!(filter.test, Test::Compare(Comparator::Equal, _))
+            };
+            ask.has_equal(path) || ask.filters.iter().any(is_equal)
+        })
+    }
+
+    /// Whether all columns of a key of the row are asked for.
+    fn has_key(&self, ask: &Ask<'_>, is_asked: impl Fn(&Path) -> bool) -> bool {
         let mut keys = ask.root.keys(self.catalog.dbms);
+        let is_asked = |column: &String| is_asked(&Path::own(column));
         keys.any(|key| !key.columns.is_empty() && key.columns.iter().all(is_asked))
     }
 

@@ -55,7 +55,7 @@ use dynafold_sql::{
 use ask::{Ask, Unserved, ask};
 use ask::{by_filter, note_ties, unkept_figures};
 use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
-pub use compare::{NotPriced, PricedMapping, PricedRead, PricedRequest, price};
+pub use compare::{NotPriced, PricedMapping, PricedRead, PricedRequest, price, without_scans};
 pub use counted::{CountedWorkload, Counts, counted};
 use facts::Facts;
 use figures::Figures;
@@ -131,21 +131,26 @@ pub struct Design {
     pub padded: Vec<(TableName, String)>,
 }
 
-/// The conditions that may decide who is in an index, over the names of their tables: to be counted in rows.
+/// The conditions that may decide who is in an index, and those of rows in the collections of parents that are missing, over the
+/// names of their tables: to be counted in rows.
 pub fn conditions(
     catalog: &Catalog,
     statements: &[Statement],
     observed: &Observed,
 ) -> BTreeSet<(TableName, String)> {
+    let mut catalog = catalog.clone();
+    add_references(&mut catalog, statements, observed);
     let asks = statements
         .iter()
-        .filter_map(|statement| ask(&statement.sql, catalog, observed).ok());
+        .filter_map(|statement| ask(&statement.sql, &catalog, observed).ok());
     let asks: Vec<Ask<'_>> = asks.flatten().collect();
     let found = asks.iter().flat_map(|ask| {
         let simple = ask.conditions().filter(|when| is_simple(&when.text));
         simple.filter_map(|when| when.counted(ask.root, catalog.dbms))
     });
-    found.collect()
+    let children = asks.iter().flat_map(|ask| &ask.children);
+    let orphans = children.filter_map(|child| child.orphans(&catalog));
+    found.chain(orphans).collect()
 }
 
 /// Those that decide who is in an index of a mapping.
@@ -569,6 +574,9 @@ fn proposal(
         .collect();
     let names = MappingNames::choose(catalog, &stored);
     unserved.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+    let lacking = setting.not_served.iter();
+    let lacking = lacking.filter(|(_, why)| why.instead == MORE_INDEXES);
+    let lacking: Vec<String> = lacking.map(|(name, _)| name.clone()).collect();
     let not_served: Vec<String> = unserved
         .iter()
         .map(|(statement, why)| report::not_served(&statement.name, &why.why, why.instead))
@@ -576,8 +584,9 @@ fn proposal(
     let alternatives = alternatives(
         &problem,
         &ways,
-        reads.get(..asked).unwrap_or_default(),
+        (reads.as_slice(), asked),
         &solution,
+        &lacking,
     );
     let writing = Writing {
         catalog,
@@ -872,7 +881,7 @@ fn placed_reads<'d, 'w, 'c>(
                 } else {
                     format!("would need more than {} indexes", limits.indexes)
                 };
-                let instead = "allow more with --max-indexes, or write each item a second time under another key";
+                let instead = MORE_INDEXES;
                 not_chosen.push((read.statement, Unserved { why, instead }));
             }
             continue;
@@ -1391,6 +1400,10 @@ fn add_unions(all: &mut Vec<Structure<'_>>) {
     }
 }
 
+/// The way out for a read that would need one more index.
+const MORE_INDEXES: &str =
+    "allow more with --max-indexes, or write each item a second time under another key";
+
 /// Items up to which an application may well sort or compute, and a filter leave out what is not wanted where its price is not
 /// known.
 const SHORT: f64 = 100.0;
@@ -1790,7 +1803,8 @@ fn tried<'c>(
                 };
                 let others = others(structure, ask);
                 let writes = pricing.hottest(structure, part, ask);
-                let common = pricing.copies(ask) + pricing.apart(ask) + pricing::heat(writes);
+                let apart = pricing.apart(read.statement, ask);
+                let common = pricing.copies(ask) + apart + pricing::heat(writes);
                 let price =
                     |in_index| pricing.read(read.statement, ask, in_index, &others) + common;
                 let at_one_key = pricing.hottest_in_base_table(structure, part);
@@ -1955,41 +1969,59 @@ fn before_delimiters(catalog: &Catalog, parts: &[Part<'_>]) -> Vec<(TableName, S
     key_columns(catalog, keys, path::is_loose)
 }
 
-/// What fewer indexes than were chosen would cost more, or leave unserved of these reads, which are the first of the problem's.
+/// What fewer indexes than were chosen would cost more, or leave unserved of the first `asked` reads; the others are the searches of writes.
+/// `lacking`: reads for which there was no index before.
 fn alternatives(
     problem: &Problem,
     ways: &[Vec<Way>],
-    reads: &[Read<'_, '_>],
+    (reads, asked): (&[Read<'_, '_>], usize),
     chosen: &Solution,
+    lacking: &[String],
 ) -> Vec<Alternative> {
     let used = chosen.slots.values().max().copied().unwrap_or(0);
     // Without what stands for reads that are not served or not consistent.
     let priced = |solution: &Solution| {
-        let (mut cost, mut unserved, mut not_consistent) = (solution.cost, Vec::new(), 0);
-        for ((ways, choice), read) in ways.iter().zip(&solution.reads).zip(reads) {
+        let (mut unserved, mut scans) = (Vec::new(), Vec::new());
+        let (mut cost, mut not_consistent) = (solution.cost, 0);
+        let all = ways.iter().zip(&solution.reads).zip(reads);
+        for (at, ((ways, choice), read)) in all.enumerate() {
             match choice.and_then(|choice| ways.get(choice)) {
                 Some(way) if !way.is_consistent => {
                     not_consistent += 1;
                     cost -= INCONSISTENT * (1.0 + way.rate);
                 }
-                None if !ways.is_empty() => unserved.push(read.statement.name.clone()),
+                None if !ways.is_empty() => {
+                    let names = if at < asked {
+                        &mut unserved
+                    } else {
+                        &mut scans
+                    };
+                    names.push(read.statement.name.clone());
+                }
                 _ => {}
             }
         }
-        (cost, unserved, not_consistent)
+        (cost, unserved, scans, not_consistent)
     };
-    let (least, left, _) = priced(chosen);
+    let (least, left, scanned, _) = priced(chosen);
     let alternative = |indexes: usize| {
         let solution = solve(&Problem {
             most_indexes: indexes,
             ..problem.clone()
         });
-        let (cost, unserved, not_consistent) = priced(&solution);
+        let (cost, mut unserved, mut with_scans_of, not_consistent) = priced(&solution);
+        let usd_month = (unserved.is_empty() && left.is_empty()).then_some(cost - least);
+        if usd_month.is_none() {
+            unserved.extend(lacking.iter().cloned());
+            unserved.sort();
+        }
+        with_scans_of.retain(|write| !scanned.contains(write));
         Alternative {
             indexes,
-            usd_month: (unserved.is_empty() && left.is_empty()).then_some(cost - least),
+            usd_month,
             unserved,
             not_consistent,
+            with_scans_of,
         }
     };
     (0..used).rev().take(3).map(alternative).collect()

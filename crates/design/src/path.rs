@@ -1,8 +1,10 @@
 //! Columns as an item type reaches them: its table's own, and those of the parents that a row leads to.
 
+use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, TypeFamily,
 };
+use dynafold_sql::{identifier, table_reference};
 
 /// A column of a table, or of a parent that its rows lead to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +51,32 @@ impl Step {
         let key = self.foreign_key(child);
         key.is_some_and(|key| key.enforcement == Enforcement::Enforced)
             && catalog.dbms != Dbms::Sqlite
+    }
+
+    /// The condition that rows meet whose reference leads to no parent, over the name of their table; `None` if the database sees
+    /// to it that there are none, or the parents cannot be read.
+    pub(crate) fn orphan_condition(&self, child: &Table, catalog: &Catalog) -> Option<String> {
+        let parent = catalog.table(&self.table).filter(|table| table.readable)?;
+        if self.is_enforced(child, catalog) {
+            return None;
+        }
+        let name = |name: &str| identifier(name, catalog.dbms);
+        let is_child = |name: &str| child.name.name.eq_ignore_ascii_case(name);
+        let alias = free_name("parent", &is_child);
+        let own = |column: &String| format!("{}.{}", name(&child.name.name), name(column));
+        let is_set = self
+            .columns
+            .iter()
+            .map(|column| format!("{} IS NOT NULL", own(column)));
+        let pairs = self.columns.iter().zip(&self.referenced);
+        let pairs =
+            pairs.map(|(column, there)| format!("{alias}.{} = {}", name(there), own(column)));
+        Some(format!(
+            "{} AND NOT EXISTS (SELECT 1 FROM {} AS {alias} WHERE {})",
+            joined(is_set, " AND "),
+            table_reference(catalog, &parent.name),
+            joined(pairs, " AND ")
+        ))
     }
 
     /// The foreign key that it follows.

@@ -17,7 +17,7 @@ use crate::pins::Pins;
 use crate::structure::{Part, Structure, is_allowed, own_part};
 use crate::workload::Statement;
 use crate::writes::{Values, Write, Writes};
-use crate::{SHORT, Way, facts, path};
+use crate::{MANY, SHORT, Way, facts, path};
 
 /// Seconds of a month of thirty days.
 pub(crate) const MONTH: f64 = 2_592_000.0;
@@ -28,6 +28,10 @@ pub(crate) const PROJECTED: usize = 20;
 
 /// What is worth half an index: that the application sorts, or that items are left out after they were paid for.
 const APART: f64 = 0.5;
+
+/// The part that counts of what a read of whole lists costs more if values are asked for as often as rows have them: nobody knows whether
+/// they are.
+const UNEVEN: f64 = 0.1;
 
 /// What a read by two requests in a row is worth: its second request waits for the first.
 pub(crate) const IN_A_ROW: f64 = 5.0;
@@ -164,8 +168,7 @@ impl Pricing<'_> {
     }
 
     /// The stated price of what a read leaves to the application, or pays for in vain.
-    pub(crate) fn apart(&self, ask: &Ask<'_>) -> f64 {
-        let is_filtered = !ask.filters.is_empty();
+    pub(crate) fn apart(&self, statement: &Statement, ask: &Ask<'_>) -> f64 {
         let (each, in_a_row) = if ask.fetches {
             let items = self.facts.answered(ask) * float(ask.items_of_row());
             let then = fetched(items, self.facts.item(ask.root));
@@ -177,14 +180,25 @@ impl Pricing<'_> {
         let of_children = ask.children.iter().flat_map(|child| &child.outputs);
         let copied = ask.outputs.iter().chain(of_children);
         let copied = copied.filter(|(path, _)| !path.steps.is_empty()).count();
-        let sorted = if ask.sorts {
-            (self.facts.most_found(ask) / SHORT).ceil().max(1.0)
-        } else {
-            0.0
-        };
-        APART * (sorted + f64::from(u8::from(is_filtered)) + further)
-            + COPY * float(whole(copied))
-            + in_a_row
+        APART * further + self.whole_lists(statement, ask) + COPY * float(whole(copied)) + in_a_row
+    }
+
+    /// The stated price of reading whole lists: to sort them, or to leave out items by a filter.
+    fn whole_lists(&self, statement: &Statement, ask: &Ask<'_>) -> f64 {
+        let times = u8::from(ask.sorts) + u8::from(!ask.filters.is_empty());
+        if times == 0 {
+            return 0.0;
+        }
+        let facts = self.facts;
+        let mean = facts.found(ask);
+        let limit = ask.limit.map_or(f64::INFINITY, float);
+        let most = facts.most_found(ask).min(limit / facts.passing_all(ask));
+        let share = (most / facts::rows(ask.root)).min(1.0);
+        let uneven = share * most + (1.0 - share) * mean;
+        let units = |items: f64| read_units(items * facts.item(ask.root)) * 0.5;
+        let more = (units(uneven) - units(mean)).max(0.0) * float(ask.requests);
+        APART * f64::from(times) * (most.min(MANY) / SHORT).ceil().max(1.0)
+            + UNEVEN * self.usd_reads(more * Self::rate(statement))
     }
 
     /// Whether a structure can be the table's own key, also under the pins.

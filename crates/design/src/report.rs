@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dynafold_format::{count, counted, figure, float, usd};
+use dynafold_format::{count, counted, figure, float, text_if, usd};
 use dynafold_mapping::SizeProof;
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, Unserved};
 use crate::choose::{INCONSISTENT, Solution};
-use crate::compare::{PricedMapping, times};
+use crate::compare::{PricedMapping, times, without_scans};
 use crate::facts::{rows, significant};
 use crate::names::MappingNames;
 use crate::pins::Expiries;
@@ -143,6 +143,9 @@ pub struct MonthlyCost {
     pub storage: f64,
     /// All of it. The stated price of an index is not in it: DynamoDB does not charge that.
     pub all: f64,
+    /// The writes whose rows no key finds: their Scans are not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_scans_of: Vec<String>,
 }
 
 impl MonthlyCost {
@@ -150,7 +153,10 @@ impl MonthlyCost {
     pub fn text(&self) -> String {
         let [reads, writes, storage] = [self.reads, self.writes, self.storage].map(usd);
         let all = usd(self.all);
-        format!("{all} USD a month on demand: reads {reads}, writes {writes}, storage {storage}")
+        let scans = without_scans(&self.without_scans_of);
+        format!(
+            "{all} USD a month{scans} on demand: reads {reads}, writes {writes}, storage {storage}"
+        )
     }
 }
 
@@ -165,6 +171,9 @@ pub struct Alternative {
     pub unserved: Vec<String>,
     /// Reads that ask for consistency and do not get it.
     pub not_consistent: u64,
+    /// The writes whose rows no key would find: their Scans are in its cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with_scans_of: Vec<String>,
 }
 
 impl Warning {
@@ -280,11 +289,14 @@ impl Report {
         let served = self.reads.iter().filter_map(|read| read.served.as_ref());
         let reads: f64 = served.map(|served| served.usd_month).sum();
         let writes: f64 = self.writes.iter().map(|write| write.usd_month).sum();
+        let mut without_scans_of = self.sum.without_scans_of;
+        without_scans_of.retain(|write| write.split(' ').next() == Some(statement));
         self.sum = MonthlyCost {
             reads,
             writes,
             storage: 0.0,
             all: reads + writes,
+            without_scans_of,
         };
         self
     }
@@ -332,9 +344,14 @@ impl Report {
 impl Alternative {
     /// Why it was not chosen.
     pub fn rejection_text(&self) -> String {
+        let scans = self.with_scans_of.join(", ");
+        let scans = text_if(
+            !scans.is_empty(),
+            format!(" count the Scans of {scans} (a total does not) and"),
+        );
         let mut said = match self.usd_month {
             Some(cost) => format!(
-                "about {} USD a month by the search's estimates, which subtract 1 USD for each index less (AWS does not charge that); `--max-indexes {}` searches again and prices that mapping",
+                "about {} USD a month by the search's estimates, which{scans} subtract 1 USD for each index less (AWS does not charge that); `--max-indexes {}` searches again and prices that mapping",
                 usd(cost),
                 self.indexes
             ),
@@ -473,6 +490,7 @@ pub(crate) fn report(
         writes: priced.usd_writes,
         storage: priced.usd_storage,
         all: priced.usd_month,
+        without_scans_of: priced.scans(),
     };
     // Second requests are told with the first ones.
     let placed = material.placed.iter();

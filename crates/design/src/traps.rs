@@ -173,6 +173,17 @@ impl<'m, 'c> Material<'m, 'c> {
         })
     }
 
+    /// The name of the read of which a statement is the second request.
+    fn first_of(&self, second: &Statement) -> Option<String> {
+        self.second(second)?;
+        let mut placed = self.placed.iter();
+        let first = placed.find(|read| {
+            let rest = second.name.strip_prefix(read.name());
+            !read.ask.referred.is_empty() && rest.is_some_and(|rest| rest.starts_with('_'))
+        });
+        first.map(|read| read.name().to_owned())
+    }
+
     /// The statements that write: with the table, and what they do.
     fn writes(&self) -> impl Iterator<Item = (&'m Statement, &'c Table, &Write)> {
         let written = self.written.iter().enumerate();
@@ -526,22 +537,50 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Reads for which all items stand under one partition key value.
+/// Where all items stand under one partition key value, with all statements that ask for them or write them.
 fn one_partition(material: &Material<'_, '_>, lines: &mut Lines) {
-    let reads = material.served();
-    let all = reads.filter(|read| read.part.partition.is_empty());
-    let all = all.map(|read| {
-        let writes = material.index_writes(read.slot, read.structure, read.part);
-        let writes = about(writes / float(read.structure.shards));
-        noted(
-            read.statement,
-            format!("about {writes} write units a second"),
-        )
-    });
+    let mut places: BTreeMap<_, (&Structure<'_>, BTreeSet<String>)> = BTreeMap::new();
+    for read in material.served() {
+        if read.part.partition.is_empty() {
+            let place = (read.slot, &read.structure.named);
+            let (_, statements) = places
+                .entry(place)
+                .or_insert((read.structure, BTreeSet::new()));
+            statements.insert(read.statement.name.clone());
+            statements.extend(material.first_of(read.statement));
+        }
+    }
+    let all = places
+        .into_iter()
+        .map(|((slot, _), (structure, mut statements))| {
+            let mut units = 0.0;
+            let parts = structure.parts.iter();
+            for part in parts.filter(|part| part.partition.is_empty()) {
+                for write in material.pricing.statements(part.table) {
+                    let own = match slot {
+                        0 => material.pricing.write_units(part.table),
+                        _ => material.index_units(slot, structure, part, write),
+                    };
+                    let statement = material.written.get(write.at).filter(|_| own > 0.0);
+                    statements.extend(statement.map(|(statement, ..)| statement.name.clone()));
+                    units += write.rate * own;
+                }
+            }
+            let place = match slot {
+                0 => "the table".to_owned(),
+                slot => format!("GSI{slot}"),
+            };
+            format!(
+                "{} (about {} write units a second in {place})",
+                joined(statements, " and "),
+                about(units / float(structure.shards))
+            )
+        });
+    let all: Vec<String> = all.collect();
     lines.add(
         "all in one partition",
         all,
-        "the read asks for no key, so all items of the index have one partition key value, which accepts 1,000 write units a second: if it may get more, spread it with `shard(n)`, or use a Scan or an export instead",
+        "a read asks for no key, so that all items of a type have one partition key value there, which accepts 1,000 write units and 3,000 read units a second: if it may get more, spread it with `shard(n)`, give that read an index of keys alone, or use a Scan or an export instead",
     );
 }
 
@@ -984,13 +1023,19 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, path: &Path) -> Str
 /// Lists that grow without a bound.
 fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
     let facts = material.pricing.facts;
-    let (mut listed, mut whole) = (Vec::new(), Vec::new());
+    let (mut listed, mut whole, mut of_row) = (Vec::new(), Vec::new(), Vec::new());
     for Served { statement, ask, .. } in material.served() {
         let is_whole = ask.sorts || ask.computes;
         if ask.limit.is_some() && !is_whole {
             continue;
         }
-        let found = if is_whole { &mut whole } else { &mut listed };
+        let found = if ask.children.is_empty() && facts.filters_for_key(ask) {
+            &mut of_row
+        } else if is_whole {
+            &mut whole
+        } else {
+            &mut listed
+        };
         let mut add = |how: &str, items: f64, grows: f64| {
             if items > LONG || grows > LONG {
                 let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
@@ -1041,6 +1086,11 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         "unbounded list",
         whole,
         "the application sorts or computes, so it needs all of the items, even if the SQL has a LIMIT: use a key that sorts them, store the aggregates, or let old items expire",
+    );
+    lines.add(
+        "unbounded list",
+        of_row,
+        "the answer is one row, for which the read pays for all of these items: use a key that also has the columns of the filter",
     );
 }
 

@@ -10,7 +10,8 @@
 use std::time::{Duration, Instant};
 
 use dynafold_design::{
-    ColumnSample, Design, Limits, Observed, ReadReport, Report, conditions, design, guess, workload,
+    Alternative, ColumnSample, Design, Limits, Observed, ReadReport, Report, conditions, design,
+    guess, workload,
 };
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::{Described, Proofs, Raw, Resolution, resolve};
@@ -259,7 +260,9 @@ fn a_limit_that_may_cut_between_equal_rows_is_announced_with_the_key_that_decide
 /// So many rows may be fewer that differ.
 #[test]
 fn of_rows_that_distinct_drops_no_limit_is_left_in_the_access_pattern() {
-    let catalog = typed_shop();
+    let mut catalog = typed_shop();
+    // No item is kept for each of its values.
+    column_of_orders(&mut catalog, "placed_at").data_type = DataType::Float { bits: 64 };
     let (text, report) = served(
         &catalog,
         "-- days (1/s)
@@ -488,6 +491,95 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
         let notes = notes(&report, name);
         assert!(!notes.contains("aggregates"), "{name}: {notes}");
     }
+}
+
+#[test]
+fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
+    let (digits, zone) = (6, true);
+    let time = DataType::Timestamp { digits, zone };
+    let loose = "; values of `kind` (double precision) may be equal though their texts in a key differ, so the aggregates cannot be kept";
+    for (column, said) in [
+        (typed("uuid", DataType::Uuid), ""),
+        (typed("boolean", DataType::Boolean), ""),
+        (typed("timestamp(6) with time zone", time), ""),
+        (text("character(4)"), ""),
+        (
+            typed("double precision", DataType::Float { bits: 64 }),
+            loose,
+        ),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = Dbms::Postgres;
+        orders(&mut catalog).estimated_rows = Some(1_000_000);
+        let declared = column.declared.clone();
+        let name = "kind".to_owned();
+        *column_of_orders(&mut catalog, "kind") = Column { name, ..column };
+        let (mapping, report) = served(
+            &catalog,
+            "-- q (40/s)\nSELECT count(*) AS n FROM orders WHERE kind = :k;",
+        );
+        let why = why_not(&report);
+        if said.is_empty() {
+            assert_eq!(why, "", "{declared}");
+            assert!(mapping.contains("GROUP BY"), "{declared}: {mapping}");
+            checked(&mapping, &catalog);
+            let is_padded = notes(&report, "q").contains("kind is padded with blanks in the key");
+            assert_eq!(is_padded, declared.starts_with("character("), "{declared}");
+        } else {
+            assert!(why.contains(said), "{declared}: {why}");
+        }
+    }
+}
+
+#[test]
+fn what_counts_or_omits_scans_says_so() {
+    let (_, report) = served(
+        &shop_with_kinds(),
+        "-- get (9/s)\nSELECT id, kind FROM orders WHERE id = :id;
+        -- clear (1/s)\nDELETE FROM orders WHERE kind = :kind;",
+    );
+    let said = "USD a month without the Scans of clear on demand";
+    assert!(report.sum.text().contains(said), "{}", report.sum.text());
+    let get = report.clone().for_statement("get").sum.text();
+    assert!(!get.contains("Scan"), "{get}");
+    let clear = report.for_statement("clear").sum.text();
+    assert!(clear.contains(said), "{clear}");
+    let fewer = Alternative {
+        indexes: 2,
+        usd_month: Some(553.06),
+        unserved: Vec::new(),
+        not_consistent: 0,
+        with_scans_of: vec!["move".to_owned(), "drop".to_owned()],
+    };
+    let said = "which count the Scans of move, drop (a total does not) and subtract 1 USD";
+    assert!(
+        fewer.rejection_text().contains(said),
+        "{}",
+        fewer.rejection_text()
+    );
+}
+
+#[test]
+fn the_way_out_of_exists_and_of_locks_is_theirs() {
+    let of = |sql: &str| why_not(&served(&shop_with_kinds(), sql).1);
+    let known = of(
+        "-- known (1/s)\nSELECT id, EXISTS (SELECT 1 FROM users u WHERE u.id = orders.user_id) AS known FROM orders WHERE id = :id;",
+    );
+    assert!(
+        known.contains("selects whether a subquery finds rows; instead: leave it out, and send the subquery as a statement of its own"),
+        "{known}"
+    );
+    let locked = of("-- locked (1/s)\nSELECT id, kind FROM orders WHERE id = :id FOR UPDATE;");
+    assert!(
+        locked.contains(
+            "it has FOR UPDATE; instead: read without the lock, and write with a condition"
+        ),
+        "{locked}"
+    );
+    let unread = of("-- unread (1/s)\nSELECT id FROM orders WHERE id = = :id;");
+    assert!(unread.contains("line numbers count"), "{unread}");
+    let unread = of("-- unread (1/s)\nSELECT id FROM orders WHERE (id = :id;");
+    assert!(!unread.contains("line numbers count"), "{unread}");
 }
 
 #[test]

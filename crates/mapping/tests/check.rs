@@ -13,6 +13,7 @@ mod range_end;
 mod refused;
 mod roll_up;
 
+use dynafold_mapping::claim::ClaimKind;
 use dynafold_mapping::diagnostic::{Code, Diagnostic, render};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, resolve};
@@ -186,6 +187,36 @@ items:
 }
 
 /// What a proof of unique keys goes by, for a table whose `gender` is unique where it is not NULL.
+#[test]
+fn the_reason_for_an_order_is_true_of_what_the_last_filter_gives() {
+    for (sort, because) in [
+        ("{id | pad(5)}", "`id` is padded"),
+        (
+            "{id | pad(5) | shard(20)}",
+            "`id` after `shard` is in the order of its bytes",
+        ),
+        (
+            "{id | pad(5) | truncate(4)}",
+            "`id` after `truncate` is in the order of its bytes",
+        ),
+        (
+            "{id | pad(3) | replace(0, '')}",
+            "`id` after `replace` is in the order of its bytes",
+        ),
+        ("{name}", "`name` is in the order of its bytes"),
+    ] {
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }} }}\nitems: {{ USER: {{ from: users, key: {{ PK: USERS, SK: \"{sort}\" }} }} }}\n"
+        );
+        let (raw, faults) = Raw::read(&text, &|_| None);
+        let resolution = resolve(&raw.unwrap(), faults, &catalog(), &Described::new());
+        let proofs = resolution.proofs.unwrap();
+        let claim = proofs.of(ClaimKind::TextOrder).next().unwrap();
+        assert!(claim.is_proved(), "{sort}: {claim:?}");
+        assert_eq!(claim.because, because, "{sort}");
+    }
+}
+
 #[test]
 fn keys_are_proved_unique_by_what_can_be_read_back() {
     let mut catalog = catalog();

@@ -32,6 +32,12 @@ const WORDS: usize = 50_000;
 /// known.
 pub(super) const STEADY: &str = include_str!("steady_functions.txt");
 
+/// Those of [`STEADY`] that PostgreSQL does not have: a function of this name is one that somebody made.
+const NOT_OF_POSTGRES: [&str; 6] = ["if", "ifnull", "iif", "instr", "json_extract", "typeof"];
+
+/// Those of [`STEADY`] that MySQL and MariaDB do not have.
+const NOT_OF_MYSQL: [&str; 3] = ["iif", "starts_with", "typeof"];
+
 /// Functions that give all rows of a statement one value where their arguments do, besides [`STEADY`]: the clock as it stood
 /// when the statement began, who asks, and what is computed of these. Of all others it is not known: `random()`,
 /// `gen_random_uuid()` and `nextval('s')` give each row its own.
@@ -49,6 +55,17 @@ pub fn is_aggregate(function: &str) -> bool {
 /// Whether a function gives all rows of a statement one value where its arguments do.
 pub(crate) fn gives_one_value(function: &str) -> bool {
     is_listed(STEADY, function) || is_listed(ONE_TO_A_STATEMENT, function)
+}
+
+/// Whether a function is the database's own and gives the same for the same. To SQLite nobody adds functions: they would be the
+/// connection's.
+fn is_steady(function: &str, dbms: Option<Dbms>) -> bool {
+    let others: &[&str] = match dbms {
+        Some(Dbms::Postgres) => &NOT_OF_POSTGRES,
+        Some(Dbms::Mysql | Dbms::Mariadb) => &NOT_OF_MYSQL,
+        Some(Dbms::Sqlite) | None => &[],
+    };
+    is_listed(STEADY, function) && !others.contains(&function)
 }
 
 fn is_listed(functions: &str, function: &str) -> bool {
@@ -596,7 +613,7 @@ impl Visitor for QueryFacts {
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
                 self.read.functions.push(name.clone());
-                (!is_listed(STEADY, &name)).then(|| format!("{name}()"))
+                (!is_steady(&name, self.read.sql.dbms())).then(|| format!("{name}()"))
             }
             Expr::Identifier(name) => {
                 let word = name.value.to_lowercase();

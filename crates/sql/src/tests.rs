@@ -819,8 +819,24 @@ fn the_time_is_told_by_what_a_literal_stands_for() {
         let sql = format!("SELECT 1 FROM t WHERE d > {literal}::timestamp");
         assert_eq!(read(&sql, Postgres).unsteady.len(), 1, "{literal}");
     }
-    let sql = r"SELECT 1 FROM t WHERE d > E'\x6eone' AND n > 3";
+    let sql = r"SELECT 1 FROM t WHERE d > E'\x6eone' AND n > :today";
     assert!(read(sql, Postgres).unsteady.is_empty());
+}
+
+#[test]
+fn a_function_that_the_database_does_not_have_is_somebodys() {
+    for (function, own) in [
+        ("iif(n > 1, 1, 0)", [false, false, true]),
+        ("typeof(n)", [false, false, true]),
+        ("starts_with(d, 'a')", [true, false, true]),
+        ("instr(d, 'a')", [false, true, true]),
+        ("lower(d)", [true, true, true]),
+    ] {
+        for (dbms, is_own) in [Postgres, Mysql, Sqlite].into_iter().zip(own) {
+            let query = read(&format!("SELECT {function} FROM t"), dbms);
+            assert_eq!(query.unsteady.is_empty(), is_own, "{dbms:?}: {function}");
+        }
+    }
 }
 
 #[test]

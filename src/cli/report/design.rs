@@ -2,7 +2,9 @@
 
 use super::figures;
 use crate::cli::format::{count, counted_as, figure, text_if, usd};
-use crate::design::{PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport};
+use crate::design::{
+    PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport, without_scans,
+};
 use crate::dynamodb::price::Prices;
 
 /// What a design serves, by what, and for how much.
@@ -106,15 +108,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
         )
     });
     sum("writes that need a Scan", &|mapping| {
-        let lost = mapping.writes.iter().filter_map(|write| {
-            let name = &write.name;
-            match (write.has_key, write.copies_have_key) {
-                (false, _) => Some(name.clone()),
-                (true, false) => Some(format!("{name} (for items of other rows)")),
-                (true, true) => None,
-            }
-        });
-        let lost: Vec<String> = lost.collect();
+        let lost = mapping.scans();
         if lost.is_empty() {
             "none".to_owned()
         } else {
@@ -125,7 +119,10 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
     sum("reads, USD a month", &|mapping| usd(mapping.usd_reads));
     sum("writes, USD a month", &|mapping| usd(mapping.usd_writes));
     sum("storage, USD a month", &|mapping| usd(mapping.usd_storage));
-    sum("all, USD a month", &|mapping| usd(mapping.usd_month));
+    sum("all, USD a month", &|mapping| {
+        let scans = without_scans(&mapping.scans());
+        format!("{}{scans}", usd(mapping.usd_month))
+    });
     let not_priced = mappings.first().into_iter();
     let not_priced = not_priced.flat_map(|first| &first.not_priced);
     let not_priced = not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why));
@@ -179,9 +176,11 @@ pub(in crate::cli) fn update(
     section("not priced", not_priced, &mut out);
     out.push(String::new());
     out.push(format!(
-        "together, this workload and the mapping's own cost about {} USD a month with the old mapping, and {} with the new one: reads {}, writes {}, storage {} ({})",
+        "together, this workload and the mapping's own cost about {} USD a month{} with the old mapping, and {}{} with the new one: reads {}, writes {}, storage {} ({})",
         usd(before.usd_month),
+        without_scans(&before.scans()),
         usd(after.usd_month),
+        without_scans(&after.scans()),
         usd(after.usd_reads),
         usd(after.usd_writes),
         usd(after.usd_storage),

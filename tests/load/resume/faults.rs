@@ -205,7 +205,10 @@ async fn a_load_whose_table_was_replaced_says_how_many_deletions_the_new_one_may
     database.run(delete).await;
     case.set("faults: [{ do: unavailable, operations: [BatchWriteItem], after: 3 }]");
     let child = replace_beside(&case, case.start(NIGHTLY), "BatchWriteItem").await;
-    let words = ["created again", "300 deletions of this run may have deleted"];
+    let words = [
+        "created again",
+        "300 deletions of this run may have deleted",
+    ];
     let told = says(ran(child), 1, &words).json();
     assert_eq!(told["outcome"]["code"], "table");
     assert_eq!(total(&told, "deleted"), 300);

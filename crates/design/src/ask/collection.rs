@@ -5,7 +5,7 @@ use super::{
 };
 use crate::path::Path;
 use dynafold_format::joined;
-use dynafold_relational::catalog::Table;
+use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::ColumnRef;
 
 /// What is said of children that come in another order than the query's.
@@ -82,6 +82,7 @@ impl<'c> Reading<'c, '_> {
         let Some(mut of_children) = self.bare_children(parent, &children, ways) else {
             return Ok(None);
         };
+        self.refuse_orphans(&of_children)?;
         ask.outputs = keys(table);
         for ((at, column), name, _) in outputs {
             if let Some(path) = self.shortest(own, (at, column.clone()), false) {
@@ -197,6 +198,25 @@ impl<'c> Reading<'c, '_> {
         Ok(())
     }
 
+    /// Refuses children of which some were found without a parent: the collection has them, and the SQL does not.
+    fn refuse_orphans(&self, children: &[(usize, ChildAsk<'c>)]) -> Result<(), Unserved> {
+        let is_found = |counted: &(TableName, String)| {
+            let share = self.observed.conditions.get(counted);
+            share.is_some_and(|share| *share > 0.0)
+        };
+        for (_, child) in children {
+            let orphans = child.orphans(self.catalog).filter(is_found);
+            if let (Some((of, _)), Some(step)) = (orphans, child.way.last()) {
+                let (of, parent) = (&of.name, &step.table.name);
+                let why = format!(
+                    "reads one {parent} with its children, and some rows of {of} refer to a {parent} that is missing: the answer would include them"
+                );
+                return unserved(why, "delete these rows, or send one Query for each table");
+            }
+        }
+        Ok(())
+    }
+
     /// The children with their keys; `None` where one has none, or is of the parent's own table.
     fn bare_children(
         &self,
@@ -301,7 +321,8 @@ impl<'c> Reading<'c, '_> {
                     // A child without a parent stands under the key all the same.
                     let is_kept = self.is_enforced(table, step, before);
                     if !is_kept {
-                        notes.push(note(one, &step.table.name));
+                        let included = note(one, &step.table.name);
+                        notes.push(format!("{included}, and its SQL does not"));
                     }
                 } else if lacks.is_some() && !self.may_be_missing(*at) {
                     notes.push(note(one, &step.table.name));

@@ -10,7 +10,7 @@ use dynafold_sql::{
 };
 
 use super::sql::{direction, ignores_blanks};
-use super::{Reading, selected_values, with_reading};
+use super::{Reading, selected_values, why_mixed, with_reading};
 use crate::observed::Observed;
 
 /// The column and the value, in SQL, that stand for a group where all rows are one group.
@@ -113,11 +113,7 @@ pub(crate) fn unkept_figures(
             let why = format!("the sum of `{column}` depends on the order of the rows (floating point), so it cannot be kept up to date in an item");
             (why, "store it as whole numbers (cents), whose sums are exact, or export the table and query it with Athena")
         });
-        sum.or_else(|| {
-            let column = reading.loose_group()?;
-            let why = format!("the collation of `{column}` may put different texts into one group, so the aggregates cannot be kept up to date in items");
-            Some((why, "give the column a collation that compares bytes, keep the aggregate in an item that each write updates, or export the table and query it with Athena"))
-        })
+        sum.or_else(|| reading.unkept_group())
     })
     .ok()?
 }
@@ -140,16 +136,48 @@ impl Reading<'_, '_> {
         })
     }
 
-    /// A column by which the query groups or finds rows, and whose collation takes different texts for equal.
-    fn loose_group(&self) -> Option<String> {
+    /// Why a key cannot stand for each group of the query because of a column by which it groups, or that is equal to a parameter, with the way out.
+    fn unkept_group(&self) -> Option<(String, &'static str)> {
+        let &[table] = self.tables.as_slice() else {
+            return None;
+        };
         let grouped = self.select.grouped_by.iter().flatten();
-        let fixed = self.conditions.iter().filter_map(|one| one.fixed());
-        let mut columns = grouped.chain(fixed).filter_map(|one| self.column(one));
-        let found = columns.find(|(at, name)| {
-            let column = self.tables.get(*at).and_then(|table| table.column(name));
-            column.is_some_and(|column| column.insensitive)
+        let given = self.conditions.iter().filter_map(|one| {
+            let [left, right] = one.equal()?;
+            right.parameter().and_then(|_| left.column())
         });
-        found.map(|(_, name)| name)
+        let distinct = selected_values(self.select).filter(|_| self.select.distinct);
+        let all = grouped
+            .chain(given)
+            .chain(distinct.filter_map(Operand::column));
+        let mut all = all.filter_map(|one| self.column(one));
+        let (_, name) = all.find(|(_, name)| !self.is_group(table, name))?;
+        let column = table.column(&name)?;
+        let dbms = self.catalog.dbms;
+        let end = "so the aggregates cannot be kept up to date in items";
+        if column.insensitive || ignores_blanks(column, dbms) {
+            let why =
+                format!("the collation of `{name}` may put different texts into one group, {end}");
+            return Some((
+                why,
+                "give the column a collation that compares bytes, keep the aggregate in an item that each write updates, or export the table and query it with Athena",
+            ));
+        }
+        let why = if self.observed.is_mixed(table, &name) {
+            format!("`{name}`, {}, {end}", why_mixed(column).0)
+        } else {
+            let declared = match &*column.declared {
+                "" => "any type",
+                declared => declared,
+            };
+            format!(
+                "values of `{name}` ({declared}) may be equal though their texts in a key differ, {end}"
+            )
+        };
+        Some((
+            why,
+            "group by a column of another type, keep the aggregate in an item that each write updates, or export the table and query it with Athena",
+        ))
     }
 }
 
@@ -383,10 +411,21 @@ impl Reading<'_, '_> {
         let dbms = self.catalog.dbms;
         is_total(table, column)
             || table.column(column).is_some_and(|column| {
-                let is_exact = !column.insensitive && !ignores_blanks(column, dbms);
+                // PostgreSQL pads `character(n)`, so that texts which it takes for equal are the same.
+                let is_padded = dbms == Dbms::Postgres && ignores_blanks(column, dbms);
+                let is_exact = !column.insensitive
+                    && (is_padded || !ignores_blanks(column, dbms))
+                    && !self.observed.is_mixed(table, &column.name);
                 let is_plain = match &column.data_type {
-                    DataType::Integer { .. } | DataType::Date | DataType::Enum { .. } => true,
-                    DataType::Text { .. } => column.is_plain_text(dbms),
+                    DataType::Integer { .. }
+                    | DataType::Boolean
+                    | DataType::Uuid
+                    | DataType::Date
+                    | DataType::Time { zone: false, .. }
+                    | DataType::Timestamp { .. }
+                    | DataType::Enum { .. } => true,
+                    DataType::Decimal { .. } => is_summed_exactly(column, dbms),
+                    DataType::Text { .. } => is_padded || column.is_plain_text(dbms),
                     _ => false,
                 };
                 is_exact && is_plain
@@ -454,6 +493,24 @@ impl Reading<'_, '_> {
             return None;
         }
         Some(order)
+    }
+
+    /// The columns that PostgreSQL pads with blanks, and the conditions under which the parameters are padded as the texts in the key.
+    fn padded<'q>(
+        &self,
+        table: &Table,
+        equal: &'q [(String, String)],
+    ) -> (Vec<&'q str>, Vec<String>) {
+        let padded = equal.iter().filter(|(column, _)| {
+            let column = table.column(column);
+            column.is_some_and(|column| ignores_blanks(column, self.catalog.dbms))
+        });
+        let conditions = padded.map(|(column, parameter)| {
+            let own = self.column_of(0, column);
+            let length = format!("octet_length(CAST(:{parameter} AS text)) = octet_length({own})");
+            (&**column, length)
+        });
+        conditions.unzip()
     }
 
     /// Writes the query over the rows and the query over the figures.
@@ -533,7 +590,15 @@ impl Reading<'_, '_> {
         let by = groups.iter().filter(|column| !is_total(table, column));
         let by: Vec<String> = by.map(|column| own(column)).collect();
         let by = text_if(!by.is_empty(), format!(" GROUP BY {}", by.join(", ")));
-        let all = sql_conditions.iter().cloned().chain(equalities(&own));
+        let (padded, lengths) = self.padded(table, equal);
+        if !padded.is_empty() {
+            notes.push(format!(
+                "{} is padded with blanks in the key: pass it padded",
+                padded.join(" and ")
+            ));
+        }
+        let all = sql_conditions.iter().cloned();
+        let all = all.chain(equalities(&own)).chain(lengths);
         let met = filtered(all.collect());
         let from = self.from(0);
         let answer = format!("SELECT {} FROM {from}{met}{by}", given.join(", "));

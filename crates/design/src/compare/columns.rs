@@ -56,37 +56,56 @@ pub(super) fn gives(ask: &Ask<'_>, path: &Path, folds: bool) -> bool {
 }
 
 /// A column with a value that it is compared with.
-pub(super) type Compared = (Path, Asked);
+pub(super) struct Compared {
+    pub(super) path: Path,
+    pub(super) value: Asked,
+    /// Whether this is a lower bound.
+    pub(super) is_low: bool,
+}
 
 /// The values that a filter compares its column with; of a list it is not known which.
 pub(super) fn values_of_filter(filter: &Filter) -> Vec<Compared> {
-    fn values(test: &Test) -> Vec<Asked> {
+    fn values(test: &Test) -> Vec<(&Value, bool)> {
         match test {
-            Test::Compare(_, Value::Parameter(name)) | Test::BeginsWith(Value::Parameter(name)) => {
-                vec![Asked::Parameter(name.clone())]
+            Test::Compare(comparator, value) => {
+                let is_low = matches!(comparator, Comparator::Greater | Comparator::GreaterOrEqual);
+                vec![(value, is_low)]
             }
-            Test::Compare(Comparator::Equal, Value::Text(text)) => {
-                vec![Asked::Constant(text.clone())]
-            }
-            Test::Compare(Comparator::Equal, Value::Number(number)) => {
-                vec![Asked::Constant(number.to_string())]
-            }
+            Test::BeginsWith(value) => vec![(value, false)],
             Test::All(tests) => tests.iter().flat_map(values).collect(),
-            _ => Vec::new(),
+            Test::Exists | Test::Missing | Test::In { .. } | Test::Any(_) => Vec::new(),
         }
     }
     let found = values(&filter.test).into_iter();
-    found.map(|value| (filter.path.clone(), value)).collect()
+    let found = found.map(|(value, is_low)| Compared {
+        path: filter.path.clone(),
+        value: match value {
+            Value::Parameter(name) => Asked::Parameter(name.clone()),
+            Value::Text(text) => Asked::Constant(text.clone()),
+            Value::Number(number) => Asked::Constant(number.to_string()),
+            Value::Boolean(value) => Asked::Constant(value.to_string()),
+        },
+        is_low,
+    });
+    found.collect()
 }
 
 /// The values that a read compares columns with.
 pub(super) fn values(ask: &Ask<'_>) -> Vec<Compared> {
-    let equal = ask.equal.iter();
-    let equal = equal.map(|equal| (equal.path.clone(), equal.value.clone()));
+    let equal = ask.equal.iter().map(|equal| Compared {
+        path: equal.path.clone(),
+        value: equal.value.clone(),
+        is_low: false,
+    });
     let range = ask.range.iter().flat_map(|range| {
-        let bounds = [&range.low, &range.high].into_iter().flatten();
-        let names = bounds.map(|(name, _)| name).chain(&range.prefix);
-        names.map(move |name| (range.path.clone(), Asked::Parameter(name.clone())))
+        let low = range.low.iter().map(|(name, _)| (name, true));
+        let high = range.high.iter().map(|(name, _)| name);
+        let others = high.chain(&range.prefix).map(|name| (name, false));
+        low.chain(others).map(move |(name, is_low)| Compared {
+            path: range.path.clone(),
+            value: Asked::Parameter(name.clone()),
+            is_low,
+        })
     });
     let filters = ask.filters.iter().chain(constants(ask));
     equal
@@ -95,29 +114,42 @@ pub(super) fn values(ask: &Ask<'_>) -> Vec<Compared> {
         .collect()
 }
 
-/// Two columns that an access pattern, `own`, compares with one parameter, and a read may compare with two.
-pub(super) fn split_parameter<'o>(
-    own: &'o [Compared],
+/// Two columns of `root`, or two bounds of one, that an access pattern, `own`, compares with one parameter, and a read may compare with
+/// two.
+pub(super) fn split_parameter(
+    root: &Table,
+    own: &[Compared],
     reads: &[&Ask<'_>],
-) -> Option<[&'o Path; 2]> {
+) -> Option<String> {
     let pairs = own.iter().enumerate().flat_map(|(at, one)| {
         let before = own.iter().take(at);
-        before.map(move |before| (before, one))
+        before.map(move |before| [before, one])
     });
-    let mut pairs = pairs.filter_map(|((path, asked), (other, value))| {
-        let is_named = matches!(asked, Asked::Parameter(name) if !name.is_empty());
-        let is_split = is_named && asked == value && !is_one_value(path, other);
-        is_split.then_some([path, other])
+    let mut pairs = pairs.filter_map(|[one, other]| {
+        let is_named = matches!(&one.value, Asked::Parameter(name) if !name.is_empty());
+        let is_one_bound = one.is_low == other.is_low && is_one_value(&one.path, &other.path);
+        let is_shared = is_named && one.value == other.value && !is_one_bound;
+        is_shared.then_some([&one.path, &other.path])
     });
     let has_one = |ask: &Ask<'_>, [one, other]: [&Path; 2]| {
-        let values = values(ask);
-        let mut of_one = values.iter().filter(|(path, _)| is_one_value(path, one));
-        of_one.any(|(_, value)| {
-            let mut all = values.iter();
-            all.any(|(path, known)| known == value && is_one_value(path, other))
-        })
+        let all = values(ask);
+        let of = |path: &Path| {
+            let of_it = all.iter().filter(|known| is_one_value(&known.path, path));
+            of_it.map(|known| &known.value).collect::<Vec<_>>()
+        };
+        let (of_one, of_other) = (of(one), of(other));
+        if is_one_value(one, other) {
+            of_one.windows(2).all(|two| two.first() == two.last())
+        } else {
+            of_one.iter().any(|value| of_other.contains(value))
+        }
     };
-    pairs.find(|pair| !reads.iter().any(|ask| has_one(ask, *pair)))
+    let [one, other] = pairs.find(|pair| !reads.iter().any(|ask| has_one(ask, *pair)))?;
+    Some(if is_one_value(one, other) {
+        format!("{} twice", named(root, one))
+    } else {
+        format!("{} and {}", named(root, one), named(root, other))
+    })
 }
 
 /// The columns that a read asks for by values, and that equal more than one text in the database; not those that it compares in lower

@@ -10,8 +10,8 @@ use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::Scan;
 use dynafold_relational::value::{self, Number};
 use dynafold_sql::{
-    ColumnRef, Comparator, Constant, InResult, Name, Operand, OperandValue, RowLimit, Select,
-    SelectOutput, SortKey, SqlQuery,
+    ColumnRef, Comparator, Condition, Constant, InResult, Name, Operand, OperandValue, RowLimit,
+    Select, SelectOutput, SortKey, SqlQuery,
 };
 
 use super::columns::{
@@ -98,11 +98,13 @@ impl<'d> Priced<'d> {
                 value.filters.is_empty() || exact.any(|one| std::ptr::eq(one.placeholder, value))
             };
             let values = asked_of(made, asked, is_begun).into_iter();
-            let values = values.filter(|(value, _, begins)| !begins && value.shards().is_none());
-            found.extend(values.filter_map(|(value, asked, _)| {
+            let values =
+                values.filter(|value| !value.begins && value.placeholder.shards().is_none());
+            found.extend(values.filter_map(|asked| {
+                let value = asked.placeholder;
                 let equal = Equal {
                     path: path(value, scan)?,
-                    value: asked,
+                    value: asked.asked,
                     folds: !value.place.path.is_empty() || !is_exact(value),
                     folds_parameter: false,
                     when: None,
@@ -147,8 +149,8 @@ impl<'d> Priced<'d> {
         (!is_first).then(|| NOT_FIRST.to_owned())
     }
 
-    /// That an access pattern without SQL compares two columns with one parameter, and a read may compare them with two; `said`: the
-    /// read, its literals meant. One item type of the read's table, and one way to read it, is enough.
+    /// That an access pattern without SQL compares two columns, or two bounds of one, with one parameter, and a read may compare them with
+    /// two; `said`: the read, its literals meant. One item type of the read's table, and one way to read it, is enough.
     pub(super) fn parameter_split(
         &self,
         pattern: &AccessPattern,
@@ -162,16 +164,9 @@ impl<'d> Priced<'d> {
             let items = items.filter_map(|item| Some((item, self.scan(item)?)));
             let items = items.filter(|(_, scan)| scan.from.table() == Some(&ask.root.name));
             let lacked = items.map(|(item, scan)| {
-                let by_key = self.asked_by_key(pattern, item, scan).into_iter();
-                let by_key = by_key.map(|(equal, _)| (equal.path, equal.value));
-                let filters = filter_conditions(pattern, item, scan).unwrap_or_default();
-                let filters = filters.iter();
-                let filters = filters.flat_map(|(filter, _)| values_of_filter(filter));
-                let own: Vec<Compared> = by_key.chain(filters).collect();
-                let columns = split_parameter(&own, &reads)?;
-                let [one, other] = columns.map(|path| named(ask.root, path));
+                let columns = split_parameter(ask.root, &compared(pattern, item, scan), &reads)?;
                 Some(format!(
-                    "its access pattern compares {one} and {other} with one value, which the read does not"
+                    "its access pattern compares {columns} with one parameter, which it does not"
                 ))
             });
             let lacked: Option<Vec<String>> = lacked.collect();
@@ -204,9 +199,18 @@ impl<'d> Priced<'d> {
         let by_key = self.asked_by_key(pattern, item, scan).into_iter();
         let by_key: Vec<Equal> = by_key.map(|(equal, _)| equal).collect();
         let by_key = by_key.iter().filter(|equal| !equal.folds);
-        let filters = filters.iter().filter(|(_, is_whole)| *is_whole);
+        let has_only_values = |filter: &Filter| {
+            let of_conditions = conditions.iter().filter_map(|when| when.filter.as_ref());
+            let mut all = filters.iter().map(|(one, _)| one).chain(of_conditions);
+            // In DynamoDB, an attribute that is not there differs from every value.
+            !matches!(filter.test, Test::Compare(Comparator::NotEqual, _))
+                || !filter.path.may_be_null(ask.root, self.facts.catalog)
+                || all.any(|one| one.test == Test::Exists && one.path == filter.path)
+        };
+        let known = filters.iter();
+        let known = known.filter(|(filter, is_whole)| *is_whole && has_only_values(filter));
         let own = by_key.flat_map(RowTest::of_equal);
-        let own = own.chain(filters.flat_map(|(filter, _)| RowTest::of(filter)));
+        let own = own.chain(known.flat_map(|(filter, _)| RowTest::of(filter)));
         let own: Vec<RowTest<'_>> = own
             .chain(conditions.iter().flat_map(RowTest::of_condition))
             .collect();
@@ -273,6 +277,30 @@ impl<'d> Priced<'d> {
         let lacked: Option<Vec<String>> = asked.iter().map(lacked).collect();
         lacked?.into_iter().next()
     }
+}
+
+/// The values that an access pattern compares columns of an item type with, by its key and its filter.
+fn compared(pattern: &AccessPattern, item: &ItemType, scan: &Scan) -> Vec<Compared> {
+    let by_key = pattern.conditions().flat_map(|(key, operator, asked)| {
+        let made = item.template(&key.name);
+        asked.into_iter().enumerate().flat_map(move |(nth, asked)| {
+            let is_low = nth == 0 && matches!(operator, ">" | ">=" | "between");
+            let values = made.into_iter();
+            let values = values.flat_map(move |made| asked_of(made, asked, true));
+            let values = values.filter(|value| value.placeholder.shards().is_none());
+            values.filter_map(move |value| {
+                Some(Compared {
+                    path: path(value.placeholder, scan)?,
+                    value: value.asked,
+                    is_low,
+                })
+            })
+        })
+    });
+    let filters = filter_conditions(pattern, item, scan).unwrap_or_default();
+    let by_filter = filters.iter();
+    let by_filter = by_filter.flat_map(|(filter, _)| values_of_filter(filter));
+    by_key.chain(by_filter).collect()
 }
 
 /// The conditions of an access pattern's filter on the columns of an item type, each with whether the attribute is the column as it
@@ -494,7 +522,18 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
     let picks = is_cut || ours.distinct_on.is_some();
     let merged = |select: &Select| {
         let of = |column: &ColumnRef| resolved(column, select, catalog);
-        let outputs = select.outputs.iter().map(|output| match output {
+        // A column with one value in all rows tells no groups apart.
+        let fixed = select.conditions.iter().filter_map(Condition::fixed);
+        let fixed: Vec<ColumnRef> = fixed.map(of).collect();
+        let outputs = select.outputs.iter().filter(|output| match output {
+            SelectOutput::One { value, .. } => {
+                let mut own = value.column().into_iter();
+                picks || !own.any(|column| fixed.contains(&of(column)))
+            }
+            SelectOutput::All | SelectOutput::AllOf(_) => true,
+        });
+        let computed = outputs.clone();
+        let outputs = outputs.map(|output| match output {
             SelectOutput::One { name, value } => SelectOutput::One {
                 // ORDER BY may sort by the names of what is selected.
                 name: name.clone().filter(|_| picks),
@@ -509,15 +548,19 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             output => output.clone(),
         });
         // An expression has the names of the query in it.
-        let computed = select.outputs.iter().flat_map(|output| match output {
+        let computed = computed.flat_map(|output| match output {
             SelectOutput::One { value, .. } => value.columns(),
             SelectOutput::All | SelectOutput::AllOf(_) => &[],
         });
-        let grouped = select.grouped_by.as_ref();
+        let grouped = select.grouped_by.as_ref().map(|by| {
+            let all = by.iter().map(of);
+            all.filter(|column| !fixed.contains(column))
+                .collect::<Vec<_>>()
+        });
         (
             outputs.collect::<Vec<_>>(),
             computed.map(of).collect::<Vec<_>>(),
-            grouped.map(|by| by.iter().map(of).collect::<Vec<_>>()),
+            (select.groups, grouped),
             select.distinct,
             select.distinct_on.clone(),
         )

@@ -9,6 +9,7 @@ use dynafold_mapping::model::{
     SortCondition, Template, TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
+use dynafold_mapping::writing;
 use dynafold_relational::catalog::{Catalog, TableName};
 use dynafold_relational::scan::{Scan, ScanColumn};
 
@@ -37,12 +38,22 @@ pub(super) struct MadeOf<'s> {
     partial: BTreeSet<At<'s>>,
     /// Those whose whole values it has.
     whole: BTreeSet<At<'s>>,
-    /// The columns whose values decide whether the key which is asked for finds it; `None` of a Scan.
-    asked: Option<BTreeSet<At<'s>>>,
+    /// The values that decide whether the key which is asked for finds it; `None` of a Scan.
+    asked: Option<Vec<KeyValue<'s>>>,
     /// Whether that key asks for a range, in which the items beside one may not be.
     is_ranged: bool,
     /// The conditions that decide which rows and attributes are there.
     conditions: Vec<&'s str>,
+}
+
+/// A value of the key that is asked for.
+struct KeyValue<'s> {
+    /// The number of the key attribute, and where the value begins in the text that is asked of it.
+    place: (usize, usize),
+    /// The column that it is from; `None` of a part of a document, say.
+    at: Option<At<'s>>,
+    filters: &'s [Filter],
+    is_parameter: bool,
 }
 
 /// What an access pattern asks of a key.
@@ -79,32 +90,38 @@ impl<'k> KeyAsked<'k> {
 /// Stands for a parameter's value in the text of a key: no mapping has it.
 const PARAMETER: char = '\0';
 
-/// The values of a key that is made so which an access pattern holds to one value, a parameter's or a text, each with whether it only
-/// begins so; `is_begun`: the key does. A parameter of which a filter makes something else has no name.
+/// A value of a key that an access pattern holds to one value, a parameter's or a text.
+pub(super) struct AskedValue<'t> {
+    pub(super) placeholder: &'t Placeholder,
+    pub(super) asked: Asked,
+    /// Whether it only begins so.
+    pub(super) begins: bool,
+    /// Where it begins in the text that is asked for.
+    begin: usize,
+}
+
+/// The values of a key that is made so which an access pattern holds to one value; `is_begun`: the key only begins so. A
+/// parameter that goes through other filters than the value has no name.
 pub(super) fn asked_of<'t>(
     made: &'t Template,
     asked: &Template,
     is_begun: bool,
-) -> Vec<(&'t Placeholder, Asked, bool)> {
-    let (mut text, mut names) = (String::new(), Vec::new());
+) -> Vec<AskedValue<'t>> {
+    let mut text = String::new();
     for part in asked.flat() {
         match part {
             TemplatePart::Text(own) => text.push_str(own),
-            TemplatePart::Value(one) if one.filters.is_empty() => {
-                text.push(PARAMETER);
-                names.push(one.place.written.to_string());
-            }
-            _ => {
-                text.push(PARAMETER);
-                names.push(String::new());
-            }
+            _ => text.push(PARAMETER),
         }
     }
-    // `rest`: the text from a parameter on.
-    let parameter = |rest: &str| {
-        let nth = names.len().checked_sub(rest.matches(PARAMETER).count());
-        let name = nth.and_then(|nth| names.get(nth));
-        Asked::Parameter(name.cloned().unwrap_or_default())
+    let given: Vec<&Placeholder> = asked.placeholders().collect();
+    // `rest`: the text from a parameter on; `made`: the value that is held to it.
+    let parameter = |rest: &str, made: &Placeholder| {
+        let nth = given.len().checked_sub(rest.matches(PARAMETER).count());
+        let own = nth.and_then(|nth| given.get(nth)).filter(|one| {
+            one.filters.is_empty() || writing(&one.filters) == writing(&made.filters)
+        });
+        Asked::Parameter(own.map_or_else(String::new, |one| one.place.written.to_string()))
     };
     let (mut rest, mut found) = (text.as_str(), Vec::new());
     let mut parts = made.flat().into_iter().peekable();
@@ -112,15 +129,22 @@ pub(super) fn asked_of<'t>(
         match part {
             TemplatePart::Text(own) if is_begun && own.starts_with(rest) => break,
             TemplatePart::Text(own) => rest = rest.strip_prefix(own.as_str()).unwrap_or(rest),
-            TemplatePart::Value(value) => {
+            TemplatePart::Value(placeholder) => {
+                let begin = text.len() - rest.len();
+                let value = |asked, begins| AskedValue {
+                    placeholder,
+                    asked,
+                    begins,
+                    begin,
+                };
                 let after = rest.strip_prefix(PARAMETER);
                 if is_begun && after.unwrap_or(rest).is_empty() {
-                    let asked = after.map(|_| parameter(rest));
-                    found.extend(asked.map(|asked| (value, asked, true)));
+                    let asked = after.map(|_| parameter(rest, placeholder));
+                    found.extend(asked.map(|asked| value(asked, true)));
                     break;
                 }
                 let asked = if let Some(after) = after {
-                    let asked = parameter(rest);
+                    let asked = parameter(rest, placeholder);
                     rest = after;
                     asked
                 } else {
@@ -132,7 +156,7 @@ pub(super) fn asked_of<'t>(
                     rest = after;
                     Asked::Constant(own.to_owned())
                 };
-                found.push((value, asked, false));
+                found.push(value(asked, false));
             }
             TemplatePart::Optional(_) => {}
         }
@@ -226,12 +250,20 @@ impl<'s> MadeOf<'s> {
             made.hold(place, scan, base, true);
         }
         if !key.fixed.is_empty() {
-            let values = key.fixed.iter().flat_map(|(name, asked, is_begun)| {
+            let keys = key.fixed.iter().enumerate();
+            let values = keys.flat_map(|(nth, (name, asked, is_begun))| {
                 let made = item.template(name).into_iter();
-                made.flat_map(move |made| asked_of(made, asked, *is_begun))
+                let values = made.flat_map(move |made| asked_of(made, asked, *is_begun));
+                // All shards are asked.
+                let values = values.filter(|value| value.placeholder.shards().is_none());
+                values.map(move |value| KeyValue {
+                    place: (nth, value.begin),
+                    at: column_at(&value.placeholder.place, scan, base),
+                    filters: &value.placeholder.filters,
+                    is_parameter: matches!(value.asked, Asked::Parameter(_)),
+                })
             });
-            let asked = values.filter_map(|(value, ..)| column_at(&value.place, scan, base));
-            made.asked = Some(asked.collect());
+            made.asked = Some(values.collect());
         }
         made.settled()
     }
@@ -464,7 +496,7 @@ impl<'s> MadeOf<'s> {
     }
 
     /// Whether the key that finds its rows at these places also finds the parents at the end of a way from them, as the rows of `parent`:
-    /// what it asks of these are values of the rows too.
+    /// what it asks of these are values of the rows too, in the same places of the key.
     pub(super) fn is_beside(&self, rows: &[usize], way: &[Step], parent: &MadeOf<'_>) -> bool {
         let Some((step, before)) = way.split_last() else {
             return false;
@@ -476,17 +508,30 @@ impl<'s> MadeOf<'s> {
             return true;
         };
         let (parents, children) = (self.ends(rows, way), self.ends(rows, before));
-        let own = led_to(own.clone(), &self.same);
-        let is_asked = |places: &[usize], column: &str| {
-            let mut places = places.iter();
-            places.any(|at| own.contains(&(*at, column)))
+        let is_same = |ours: &KeyValue<'_>, theirs: &KeyValue<'_>| {
+            let (Some(at), Some((0, column))) = (ours.at, theirs.at) else {
+                return false;
+            };
+            let led = led_to(BTreeSet::from([at]), &self.same);
+            let has = |places: &[usize], column: &str| {
+                let mut places = places.iter();
+                places.any(|at| led.contains(&(*at, column)))
+            };
+            let mut pairs = step.referenced.iter().zip(&step.columns);
+            let is_reference = pairs.any(|(there, ours)| there == column && has(&children, ours));
+            writing(ours.filters) == writing(theirs.filters)
+                && (is_reference || has(&parents, column))
         };
+        let is_in = |place: (usize, usize), values: &[KeyValue<'_>]| {
+            values.iter().any(|value| value.place == place)
+        };
+        // Of a parameter a text in the key of the parents is one value alone.
+        let mut given = own.iter().filter(|ours| ours.is_parameter);
         !self.is_ranged
-            && theirs.iter().all(|(at, column)| {
-                let mut pairs = step.referenced.iter().zip(&step.columns);
-                let is_reference =
-                    pairs.any(|(there, ours)| there == column && is_asked(&children, ours));
-                *at == 0 && (is_reference || is_asked(&parents, column))
+            && given.all(|ours| is_in(ours.place, theirs))
+            && theirs.iter().all(|theirs| {
+                let mut ours = own.iter().filter(|ours| ours.place == theirs.place);
+                ours.any(|ours| is_same(ours, theirs))
             })
     }
 

@@ -182,11 +182,9 @@ fn missing(facts: Facts<'_>, reads: &[&Ask<'_>], ask: &Ask<'_>) -> Option<String
     if let Some(path) = paths.next() {
         return Some(sql_has(&format!("on {}", column(path))));
     }
-    if let Some([one, other]) = split_parameter(&values(ask), reads) {
+    if let Some(columns) = split_parameter(ask.root, &values(ask), reads) {
         return Some(format!(
-            "the SQL of its access pattern compares {} and {} with one value, which it does not",
-            column(one),
-            column(other)
+            "the SQL of its access pattern compares {columns} with one parameter, which it does not"
         ));
     }
     let leaves_out = |path: &Path| {

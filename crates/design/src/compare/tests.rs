@@ -1197,6 +1197,24 @@ fn a_parent_is_held_by_the_way_that_leads_to_it() {
 }
 
 #[test]
+fn a_parent_is_beside_its_rows_where_each_value_of_the_key_is_that_of_both() {
+    let tables = "zones 10: id, name text
+        parcels 100: id, zone_id @zones distinct=10";
+    let why = |zone: &str| {
+        let items = format!(
+            "  ZONE: {{ from: zones, key: {{ PK: \"{zone}\", SK: \"Z#{{id}}\" }}, columns: [name] }}
+  PARCEL: {{ from: parcels, key: {{ PK: \"I#{{zone_id}}\", SK: \"P#{{id}}\" }} }}"
+        );
+        let read =
+            "p.id, z.name FROM parcels p JOIN zones z ON z.id = p.zone_id WHERE p.zone_id = :i";
+        why_not(tables, &items, "items: [ZONE, PARCEL]", read)
+    };
+    assert_eq!(why("I#{id}"), "");
+    // The key of one zone is that of all.
+    assert_eq!(why("I#7"), "its items do not hold zones.name by zone_id");
+}
+
+#[test]
 fn an_embed_holds_the_columns_that_it_has() {
     let item = "  PARCEL: { from: parcels, key: { PK: \"I#{id}\", SK: A }, attributes: { labels: { $embed: labels, $each: \"{id}\" } } }";
     let why = |column: &str| {
@@ -1550,6 +1568,17 @@ fn merged_rows_serve_only_a_read_that_merges_the_same() {
         ),
         (grouped.clone(), most.clone(), ""),
         (most.clone(), most.replace(":i", ":lot"), ""),
+        // A column that is held to one value tells no groups apart.
+        (counts("GROUP BY lot, state"), grouped.clone(), ""),
+        (
+            bids("lot, state, count(*) AS n", "GROUP BY lot, state"),
+            grouped.clone(),
+            "",
+        ),
+        (bids("DISTINCT lot, state", ""), states.clone(), ""),
+        (counts("GROUP BY price, state"), grouped.clone(), FEWER),
+        // Of a lot without bids there is one row without GROUP BY, and none with it.
+        (bids("count(*)", "GROUP BY lot"), all.clone(), FEWER),
         (grouped.clone(), grouped.replace(":i", ":lot"), ""),
         (states.clone(), states.replace(":i", ":lot"), ""),
         (bids("count(*) AS n", ""), all.clone(), ""),
@@ -1949,15 +1978,15 @@ fn a_limit_beside_sql_leaves_rows_out_too() {
 fn one_parameter_for_two_columns_serves_a_read_that_gives_them_one_value() {
     let tables = "bids 100: id, lot distinct=10, price";
     let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" } }";
-    let columns = "compares bids.lot and bids.price with one value, which";
+    let columns = "compares bids.lot and bids.price with one parameter, which it does not";
     for (pattern, reason) in [
         (
             "filter: \"(price = :i)\"",
-            format!("its access pattern {columns} the read does not"),
+            format!("its access pattern {columns}"),
         ),
         (
             "sql: \"SELECT id, lot, price FROM bids WHERE lot = :i AND price = :i\"",
-            format!("the SQL of its access pattern {columns} it does not"),
+            format!("the SQL of its access pattern {columns}"),
         ),
     ] {
         let why = |price: &str| {
@@ -2050,6 +2079,92 @@ fn a_limit_without_sql_takes_the_first_rows_by_the_key() {
     assert_eq!(why("", &bids("max(price)", "")), first);
     assert_eq!(why(", order: desc", &bids("max(price)", "")), "");
     assert_eq!(why("", &bids("min(price)", "")), "");
+}
+
+/// To DynamoDB, an item without the attribute differs from every value; to SQL, NULL does not.
+#[test]
+fn items_without_an_attribute_are_not_the_first_rows_of_a_read_of_others() {
+    let why = |null: &str, filter: &str| {
+        let tables = format!("bids 100: id, lot distinct=10, price, state text{null}");
+        let pattern = format!("items: [BID], limit: 5, filter: \"{filter}\"");
+        let read = bids("id", "AND state <> :s ORDER BY price LIMIT 5");
+        why_not(&tables, BID, &pattern, &read)
+    };
+    assert_eq!(why("", "state <> :s"), "");
+    assert_eq!(
+        why(" null", "state <> :s"),
+        "its access pattern has a `limit`, and its items are not known to be the first rows of the read"
+    );
+    assert_eq!(why(" null", "attribute_exists(state) AND state <> :s"), "");
+}
+
+#[test]
+fn one_parameter_for_two_columns_serves_no_read_with_two() {
+    let why = |of: &str, columns: &str| {
+        format!("{of} compares {columns} with one parameter, which it does not")
+    };
+    let (own, own_sql) = ("its access pattern", "the SQL of its access pattern");
+    let two = "bids.lot and bids.price";
+    let read = |other: &str| bids("id, price", &format!("AND price = :{other}"));
+    let filter = "items: [BID], filter: \"price = :i\"";
+    let sql = format!("{filter}, sql: \"SELECT {}\"", read("i"));
+    let count = "items: [BID], filter: \"price = :i\", sql: \"SELECT count(*) FROM bids WHERE lot = :i AND price = :i\"";
+    for (pattern, of) in [(filter, own), (sql.as_str(), own_sql)] {
+        let found = why_not(BIDS, BID, pattern, &read("p"));
+        assert_eq!(found, why(of, two), "{pattern}");
+        let same = read("i").replace(":i", ":a");
+        assert_eq!(why_not(BIDS, BID, pattern, &same), "", "{pattern}");
+    }
+    let read = bids("count(*)", "AND price = :p");
+    assert_eq!(why_not(BIDS, BID, count, &read), why(own_sql, two));
+}
+
+#[test]
+fn one_parameter_for_two_bounds_of_a_column_serves_no_read_with_two() {
+    let read =
+        |selected: &str, high: &str| bids(selected, &format!("AND price BETWEEN :p AND :{high}"));
+    let twice = "compares bids.price twice with one parameter, which it does not";
+    for (by, selected, of) in [
+        ("sql", "count(*)", "the SQL of its access pattern"),
+        ("filter", "id", "its access pattern"),
+    ] {
+        let why = |own: &str, asked: &str| {
+            let value = match by {
+                "sql" => format!("SELECT {}", read(selected, own)),
+                _ => format!("price BETWEEN :p AND :{own}"),
+            };
+            let pattern = format!("items: [BID], {by}: \"{value}\"");
+            why_not(BIDS, BID, &pattern, &read(selected, asked))
+        };
+        assert_eq!(why("p", "q"), format!("{of} {twice}"));
+        for (own, asked) in [("p", "p"), ("q", "q"), ("q", "p")] {
+            assert_eq!(why(own, asked), "", "{by}: {own}, {asked}");
+        }
+    }
+    // Two lower bounds are one.
+    let filter = "items: [BID], filter: \"price > :p AND price >= :p\"";
+    assert_eq!(why_not(BIDS, BID, filter, &read("id", "q")), "");
+}
+
+#[test]
+fn one_parameter_for_two_columns_of_the_key_serves_no_read_with_two() {
+    let mapping = format!(
+        "items:
+{BID}
+access_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\", SK: {{ ge: \"{{i | pad(9)}}\" }} }} }}
+"
+    );
+    let why = |low: &str| {
+        let read = bids("id", &format!("AND price >= :{low}"));
+        let found = priced(BIDS, &mapping, &format!("-- one (1/s)\nSELECT {read};"));
+        found.reads[0].why_not.clone().unwrap_or_default()
+    };
+    assert_eq!(why("i"), "");
+    assert_eq!(
+        why("p"),
+        "its access pattern compares bids.lot and bids.price with one parameter, which it does not"
+    );
 }
 
 #[test]

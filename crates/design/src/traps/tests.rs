@@ -86,7 +86,15 @@ const CASES: &[Case] = &[
     Case {
         kind: "all in one partition",
         named: "categories 50: id, name text\n-- all (1/s)\nSELECT id, name FROM categories ORDER BY name;",
-        says: "all (about 0 write units a second)",
+        says: "all (about 0 write units a second in ",
+        silent: [" ORDER BY", " WHERE id = :id ORDER BY"],
+    },
+    Case {
+        kind: "all in one partition",
+        named: "devices 50: id, seen, name text
+            -- all (1/s)\nSELECT id, name FROM devices ORDER BY name;
+            -- rename (0.01/s)\nUPDATE devices SET name = :n WHERE id = :id;",
+        says: "all and rename (about ",
         silent: [" ORDER BY", " WHERE id = :id ORDER BY"],
     },
     Case {
@@ -259,6 +267,14 @@ const CASES: &[Case] = &[
             -- flagged (5/s)\nSELECT id FROM things WHERE owner = :o AND flag = :f;",
         says: "flagged (up to 50000 items)",
         silent: ["distinct=20 most=50000", "distinct=40000 most=0"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 5000: id, kind distinct=20 most=400, at
+            -- recent (5/s, strong)\nSELECT id FROM events WHERE kind = :k ORDER BY at DESC LIMIT 10;
+            -- one (0.01/s, strong)\nSELECT at FROM events WHERE kind = :k AND id = :i;",
+        says: "one (up to 400 items): the answer is one row",
+        silent: ["distinct=20 most=400", "distinct=200 most=30"],
     },
     Case {
         kind: "unbounded list",

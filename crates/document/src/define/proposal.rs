@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_design::{Alternative, ReadReport, Report};
+use dynafold_design::{Alternative, ReadReport, Report, without_scans};
 use dynafold_format::{counted, counted_as, joined, usd};
 
 use super::DocumentFacts;
@@ -122,7 +122,7 @@ fn runners_up(report: &Report) -> DocBlock {
         match report.reads.iter().filter(is_unserved).count() {
             0 => "serves every read".to_owned(),
             unserved => format!("{} not served", counted(unserved, "read")),
-        },
+        } + &without_scans(&report.sum.without_scans_of),
     ];
     let other = |design: &Alternative| {
         [

@@ -164,6 +164,11 @@ fn rewritten(
 ) -> Result<WrittenForm, Disorder> {
     let in_order = |words: &str| Ok(WrittenForm::InOrder(format!("`{name}` {words}")));
     let open = |why: &str| Ok(WrittenForm::Open(format!("`{name}` {why}")));
+    // Behind a filter that may change a text, that it was padded is no reason any more.
+    let as_text = || {
+        let filter = filter.name();
+        in_order(&format!("after `{filter}` is in the order of its bytes"))
+    };
     match filter {
         Filter::Pad { .. } => in_order("is padded"),
         Filter::Ordered => in_order("is written in the order of numbers"),
@@ -200,7 +205,7 @@ fn rewritten(
             | (WrittenForm::Time, Value::Time(_))
             | (WrittenForm::Open(_), _) => Ok(written),
             (WrittenForm::InOrder(_), Value::Text(_)) if before.kind == ValueKind::Text => {
-                Ok(written)
+                as_text()
             }
             _ => open("has a default of another type"),
         },
@@ -231,13 +236,9 @@ fn rewritten(
             WrittenForm::Number | WrittenForm::Time => {
                 open("is a number or a time that is changed as text")
             }
-            WrittenForm::InOrder(_)
-                if before.kind != ValueKind::Text || before.width().is_none() =>
-            {
-                in_order("is in the order of its bytes")
-            }
+            WrittenForm::InOrder(_) => as_text(),
             // Where the order of a value is not known, that of a text made from it is not known either.
-            WrittenForm::InOrder(_) | WrittenForm::Open(_) => Ok(written),
+            WrittenForm::Open(_) => Ok(written),
         },
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item, Table, attribute_json};
+use dynafold_dynamodb::{Attribute, Item, attribute_json};
 use dynafold_format::whole;
 use dynafold_mapping::item::Folder;
-use dynafold_mapping::model::Expired;
+use dynafold_mapping::model::{Expired, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::Row;
 
@@ -20,7 +20,9 @@ pub(super) struct AnswerComparer<'a> {
     pub(super) projections: &'a [ItemProjection<'a>],
     pub(super) owners: Option<&'a ItemTypeMarks>,
     pub(super) folder: &'a Folder,
-    pub(super) table: &'a Table,
+    pub(super) model: &'a Model,
+    /// What tells all item types of the mapping apart; `None` where nothing does.
+    pub(super) marks: Option<&'a ItemTypeMarks>,
     /// The columns that the SQL orders by; `None` where it promises no order. A key that is no
     /// column is missing from the list.
     pub(super) order: Option<QueryOrder>,
@@ -61,7 +63,7 @@ pub(super) struct Unaccounted {
     pub(super) gone: usize,
     /// Rows without an item that do not tell whether it has expired, and items that a limit let in for such as have.
     pub(super) perhaps_expired: usize,
-    /// Columns that have a value in a row whose items do not hold it.
+    /// Columns that have a value, or NULL, in a row whose items do not hold it.
     pub(super) lost: BTreeSet<usize>,
     /// Rows in whose places a limit may let in others, since they are equal under the order, and items that it let in.
     pub(super) tied: usize,
@@ -123,8 +125,8 @@ impl ExpectedAnswer<'_> {
     }
 }
 
-/// What is known of each value of the rows, row after row: whether its column belongs to an item type of the row's items,
-/// and whether these hold it.
+/// What is known of each value of the rows, row after row: whether its column belongs to an item type of the row's items, or
+/// is compared with an attribute of them, and whether these hold it.
 #[derive(Debug)]
 struct HeldValues<'r> {
     rows: &'r [Row],
@@ -135,6 +137,7 @@ struct HeldValues<'r> {
 #[derive(Debug, Clone, Copy, Default)]
 struct HeldValue {
     is_taken: bool,
+    is_compared: bool,
     is_held: bool,
 }
 
@@ -173,6 +176,11 @@ impl<'r> HeldValues<'r> {
                     value.is_taken = true;
                 }
             }
+            for at in projection.compared_columns() {
+                if let Some(value) = values.get_mut(at) {
+                    value.is_compared = true;
+                }
+            }
             for at in projection.recovered_columns(row, &entry.expected, found, folder) {
                 if let Some(value) = values.get_mut(at) {
                     value.is_held = true;
@@ -181,12 +189,13 @@ impl<'r> HeldValues<'r> {
         }
     }
 
-    /// The columns that have a value in a row whose items do not hold it.
+    /// The columns that have a value in a row whose items do not hold it. NULL counts if the attribute that it is compared
+    /// with has a value.
     fn lost(&self) -> BTreeSet<usize> {
         let values = self.values.chunks(self.columns.max(1)).zip(self.rows);
         let values = values.flat_map(|(known, row)| known.iter().zip(row).enumerate());
         let lost = values.filter(|(_, (known, value))| {
-            known.is_taken && !known.is_held && **value != Value::Null
+            known.is_taken && !known.is_held && (known.is_compared || !value.is_null())
         });
         lost.map(|(at, _)| at).collect()
     }
@@ -213,7 +222,7 @@ impl AnswerComparer<'_> {
             match owner.and_then(|owner| answers.get_mut(owner)) {
                 Some(own) => own.found.push(item),
                 None if is_undecided => unaccounted.undecided += 1,
-                None => examples.push(self.of_item(ExampleKind::Extra, None, item)),
+                None => examples.push(self.of_item(ExampleKind::Extra, self.item_type(item), item)),
             }
         }
         let mut held = HeldValues::of(rows);
@@ -441,7 +450,7 @@ impl AnswerComparer<'_> {
                 tied -= 1;
                 unaccounted.tied += 1;
             } else {
-                examples.push(self.of_item(ExampleKind::Extra, Some(&projection.item.name), item));
+                examples.push(self.of_item(ExampleKind::Extra, self.item_type(item), item));
             }
         }
         let mut kinds = examples.iter().map(|example| example.kind);
@@ -460,7 +469,7 @@ impl AnswerComparer<'_> {
     /// table's TTL is on, or by the run's clock, and the mapping loads no such item.
     fn deleted(&self, projection: &ItemProjection<'_>, expected: &ExpectedItem) -> Deleted {
         let leaves_out = projection.item.expired != Expired::Load;
-        let ttl = self.table.ttl.as_ref();
+        let ttl = self.model.table.ttl.as_ref();
         let Some(ttl) = ttl.filter(|_| self.expires || leaves_out) else {
             return Deleted::No;
         };
@@ -482,8 +491,14 @@ impl AnswerComparer<'_> {
         }
     }
 
+    /// The item type of an item, which need not be one of the pattern's.
+    fn item_type(&self, item: &Item) -> Option<&Arc<str>> {
+        let at = self.marks?.owner(item)?;
+        self.model.item_types.get(at).map(|one| &one.name)
+    }
+
     fn of_item(&self, kind: ExampleKind, item_type: Option<&Arc<str>>, item: &Item) -> Example {
-        let key = self.table.key().map(|key| match item.get(&key.name) {
+        let key = self.model.table.key().map(|key| match item.get(&key.name) {
             Some(Attribute::S(text)) => format!("{text:?}"),
             Some(other) => attribute_json(other),
             None => "?".to_owned(),

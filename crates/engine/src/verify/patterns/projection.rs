@@ -396,8 +396,13 @@ impl<'a> ItemProjection<'a> {
     /// The columns of the result that have anything to do with the item type.
     pub(super) fn related_columns(&self) -> impl Iterator<Item = usize> {
         let slots = self.slots.iter().map(|(_, at)| at);
-        let compared = self.compared.iter().filter_map(|one| one.column);
-        self.own.iter().copied().chain(slots).chain(compared)
+        let own = self.own.iter().copied();
+        own.chain(slots).chain(self.compared_columns())
+    }
+
+    /// The columns of the result that stand for attributes.
+    pub(super) fn compared_columns(&self) -> impl Iterator<Item = usize> {
+        self.compared.iter().filter_map(|one| one.column)
     }
 
     /// The columns of a row whose values can be recovered from its item. `found`: the item, if there is one; it does not
@@ -663,7 +668,7 @@ impl ItemProjection<'_> {
         )
     }
 
-    /// The attributes in which an item is not what a row says.
+    /// The attributes in which an item is not what a row says, and those that neither its row nor its item type has.
     pub(super) fn differences(&self, expected: &ExpectedItem, item: &Item) -> Vec<String> {
         let pairs = self.compared.iter().zip(&expected.parts);
         let differs =
@@ -688,13 +693,14 @@ impl ItemProjection<'_> {
             !self.is_held(item, &one.path, |found| !differs(one, part, found))
         });
         let mut names: Vec<String> = differing.map(|(one, _)| one.path.join(".")).collect();
-        if !self.spreads.is_empty() {
-            for (name, value) in &expected.spread {
-                let is_same = |found: Option<&Attribute>| found.is_some_and(|f| f.same(value));
-                if !self.declares(name) && !self.is_held(item, slice::from_ref(name), is_same) {
-                    names.push(name.to_string());
-                }
+        for (name, value) in &expected.spread {
+            let is_same = |found: Option<&Attribute>| found.is_some_and(|f| f.same(value));
+            if !self.declares(name) && !self.is_held(item, slice::from_ref(name), is_same) {
+                names.push(name.to_string());
             }
+        }
+        // What else an item holds may come from documents that the query does not give.
+        if self.spreads.len() == self.item.spreads.len() {
             for (name, value) in &item.attributes {
                 let known = expected.spread.iter().any(|(other, _)| other == name);
                 if !known && !self.declares(name) && *value != Attribute::Null {

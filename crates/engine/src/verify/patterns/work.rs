@@ -117,12 +117,16 @@ impl<'a> PatternProver<'_, 'a> {
         let shape = self.shape(query, source, &sql).await?;
         let projections = self.projections(&shape)?;
         let owners = self.owners(&projections)?;
+        let held = |name: &str| holds(&draw_context.model.table, pattern, name);
+        let all = draw_context.model.item_types.iter();
+        let marks = ItemTypeMarks::among(all, draw_context.model, &held).ok();
         let folder = Folder::new(draw_context.model, draw_context.context.clone());
         let comparer = AnswerComparer {
             projections: &projections,
             owners: owners.as_ref(),
             folder: &folder,
-            table: &draw_context.model.table,
+            model: draw_context.model,
+            marks: marks.as_ref(),
             order: ordered(&shape),
             expires: deletes_expired(target, draw_context.model, draw_context.context.now)
                 .await
