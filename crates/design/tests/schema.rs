@@ -497,7 +497,7 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
     let (digits, zone) = (6, true);
     let time = DataType::Timestamp { digits, zone };
-    let loose = "; values of `kind` (double precision) may be equal though their texts in a key differ, so the aggregates cannot be kept";
+    let loose = ": values of `kind` (double precision) may be equal though their texts in a key differ, so the aggregates cannot be kept";
     for (column, said) in [
         (typed("uuid", DataType::Uuid), ""),
         (typed("boolean", DataType::Boolean), ""),
@@ -522,7 +522,6 @@ fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
         if said.is_empty() {
             assert_eq!(why, "", "{declared}");
             assert!(mapping.contains("GROUP BY"), "{declared}: {mapping}");
-            checked(&mapping, &catalog);
             let is_padded = notes(&report, "q").contains("kind is padded with blanks in the key");
             assert_eq!(is_padded, declared.starts_with("character("), "{declared}");
         } else {
@@ -1024,7 +1023,7 @@ fn a_filter_and_an_index_compete_by_price() {
         -- some (5/s)
         SELECT id, ordered_on FROM orders WHERE user_id = :u AND kind = :k ORDER BY ordered_on;
         -- new (1000/s)
-        INSERT INTO orders (id) VALUES (:id);";
+        INSERT INTO orders (id, user_id, kind, ordered_on) VALUES (:id, :u, :k, :o);";
     let (text, _) = served_within(&catalog, &limits, sql);
     assert!(text.contains("filter: \"kind = :k\""), "{text}");
 }

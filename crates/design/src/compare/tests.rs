@@ -2129,11 +2129,10 @@ fn one_parameter_for_two_bounds_of_a_column_serves_no_read_with_two() {
         ("filter", "id", "its access pattern"),
     ] {
         let why = |own: &str, asked: &str| {
-            let value = match by {
-                "sql" => format!("SELECT {}", read(selected, own)),
-                _ => format!("price BETWEEN :p AND :{own}"),
-            };
-            let pattern = format!("items: [BID], {by}: \"{value}\"");
+            let mut pattern = format!("items: [BID], filter: \"price BETWEEN :p AND :{own}\"");
+            if by == "sql" {
+                pattern += &format!(", sql: \"SELECT {}\"", read(selected, own));
+            }
             why_not(BIDS, BID, &pattern, &read(selected, asked))
         };
         assert_eq!(why("p", "q"), format!("{of} {twice}"));
