@@ -456,6 +456,23 @@ fn columns_that_the_user_may_not_read_count_as_not_in_items() {
     let coverage = resolution.proofs.unwrap().coverage;
     assert_eq!((coverage.in_items, coverage.columns), (4, 5));
     assert_eq!(coverage.in_no_item, ["users.secret"]);
+    assert!(coverage.hiding_names.is_empty());
+}
+
+#[test]
+fn columns_whose_names_the_server_hides_are_said_not_to_be_counted() {
+    let hiding = |dbms, names: &[&str]| {
+        let mut catalog = catalog();
+        catalog.dbms = dbms;
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        table_mut(&mut catalog, "users").hidden_columns = Some(names);
+        let (raw, faults) = Raw::read(&item(""), &|_| None);
+        let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+        resolution.proofs.unwrap().coverage.hiding_names
+    };
+    assert_eq!(hiding(Dbms::Mysql, &[]), ["users"]);
+    assert_eq!(hiding(Dbms::Mariadb, &["secret"]), ["users"]);
+    assert!(hiding(Dbms::Postgres, &["secret"]).is_empty());
 }
 
 /// SQLite takes such a column.
