@@ -194,6 +194,10 @@ fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
     };
     say("in items only in part", &coverage.in_part);
     say("in no item", &coverage.in_no_item);
+    say(
+        "not counted are columns whose names the server may hide, of",
+        &coverage.hiding_names,
+    );
     say("omitted", &coverage.omitted);
     say("tables not read", &coverage.unused_tables);
     say("tables of queries not counted", &coverage.queries);

@@ -743,6 +743,28 @@ async fn texts_are_compared_as_each_database_compares_them() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_of_which_the_user_may_read_some_columns_is_designed_without_the_others() {
+    let mut database = postgres::Database::with(
+        "CREATE TABLE t (id int PRIMARY KEY, g int NOT NULL, n text NOT NULL, secret text);
+        INSERT INTO t VALUES (1, 1, 'a', 's'), (2, 1, 'b', 's');",
+    )
+    .await;
+    let reader = database.role("reader").await;
+    let grant = format!("GRANT SELECT (id, g, n) ON t TO {reader}");
+    database.run(&grant).await;
+    let url = database.url_as(&reader, "secret");
+    let workload = "
+        -- counted (5/s)
+        SELECT id, n FROM t WHERE g = :g AND n = 'a' ORDER BY id;
+        -- whole (5/s)
+        SELECT * FROM t WHERE id = :id;";
+    let proposal = Proposal::new(&url, Some(workload), 3);
+    assert_eq!(proposal.not_served(), ["whole"]);
+    proposal.holds(0);
+    Proposal::new(&url, None, 0).holds(0);
+}
+
 #[tokio::test]
 async fn a_delimiter_in_the_data_leaves_the_order_of_texts_alone() {
     let rows = "

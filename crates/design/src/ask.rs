@@ -914,13 +914,16 @@ impl<'c, 'q> Reading<'c, 'q> {
             let name = &wanted.name;
             let has = |table: &&Table| table.columns.iter().any(|one| name.is(&one.name));
             if !self.tables.iter().any(has) {
-                return unserved(
-                    format!(
-                        "names the column `{}`, which none of its tables declares",
-                        name.text
-                    ),
-                    "write a column of one of these tables",
-                );
+                let mut tables = self.tables.iter();
+                let may_be_hidden = tables.any(|table| table.hidden_columns.is_some());
+                let (why, instead) = if may_be_hidden {
+                    let why = "which none of its tables has as far as this user may read them";
+                    (why, "grant SELECT on these tables, or leave the column out")
+                } else {
+                    let instead = "write a column of one of these tables";
+                    ("which none of its tables declares", instead)
+                };
+                return unserved(format!("names the column `{}`, {why}", name.text), instead);
             }
         }
         Ok(())
@@ -1516,6 +1519,20 @@ impl<'c, 'q> Reading<'c, 'q> {
         })
     }
 
+    /// Refuses `*` of a table with columns that the user may not read: no item would have them.
+    fn refuse_hidden(&self, at: usize) -> Result<(), Unserved> {
+        match self.tables.get(at) {
+            Some(table) if table.hidden_columns.is_some() => {
+                let name = &table.name.name;
+                unserved(
+                    format!("selects `*` of {name}, which has columns that this user may not read"),
+                    "grant SELECT on the table, or name the columns",
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The columns of its result: where each is from, what it is called, and whether more is done with it.
     fn outputs(&self) -> Result<Vec<(At, String, bool)>, Unserved> {
         let mut found = Vec::new();
@@ -1535,12 +1552,16 @@ impl<'c, 'q> Reading<'c, 'q> {
         };
         for output in &self.select.outputs {
             match output {
-                SelectOutput::All => found.extend((0..self.tables.len()).flat_map(all)),
+                SelectOutput::All => {
+                    (0..self.tables.len()).try_for_each(|at| self.refuse_hidden(at))?;
+                    found.extend((0..self.tables.len()).flat_map(all));
+                }
                 SelectOutput::AllOf(path) => {
                     let name = path.last();
                     let Some(at) = name.and_then(|name| self.select.called(&name.text)) else {
                         return unserved("selects `*` from something that is not a table", REWRITE);
                     };
+                    self.refuse_hidden(at)?;
                     found.extend(all(at));
                 }
                 SelectOutput::One { name, value } => {
@@ -1743,6 +1764,37 @@ mod tests {
             why.contains("outside their joins: `u.email = o.id`"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn columns_that_the_user_may_not_read_are_not_served() {
+        let mut shop = shop();
+        let users = shop.tables.iter_mut();
+        let users = users.filter(|table| table.name.name == "users");
+        users.for_each(|table| table.hidden_columns = Some(Vec::new()));
+        let star = "selects `*` of users, which has columns that this user may not read";
+        let column = "names the column `secret`, which none of its tables has as far as this user may read them";
+        for (sql, expected) in [
+            ("SELECT * FROM users WHERE id = :id", star),
+            (
+                "SELECT o.id, u.* FROM orders o JOIN users u ON u.id = o.user_id WHERE o.id = :id",
+                star,
+            ),
+            ("SELECT id, secret FROM users WHERE id = :id", column),
+            ("SELECT id, email FROM users WHERE id = :id", ""),
+            (
+                "SELECT o.*, u.email FROM orders o JOIN users u ON u.id = o.user_id WHERE o.id = :id",
+                "",
+            ),
+        ] {
+            let read = ask(sql, &shop, &Observed::default());
+            let why = read.err().map(|unserved| unserved.why);
+            assert_eq!(why.unwrap_or_default(), expected, "{sql}");
+        }
+        let own = crate::guess(&shop).into_iter().map(|one| one.sql);
+        let own: Vec<String> = own.filter(|sql| sql.contains("FROM users")).collect();
+        let is_named = |sql: &String| !sql.contains('*') && sql.contains("email");
+        assert!(!own.is_empty() && own.iter().all(is_named), "{own:?}");
     }
 
     /// How many children a read has, its columns and its notes.

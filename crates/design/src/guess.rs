@@ -126,6 +126,13 @@ fn sql(catalog: &Catalog, table: &Table, columns: &[String], order: &str) -> Str
         .map(|column| format!("{} = :{}", identifier(column, dbms), parameter(column)));
     let conditions = joined(each, " AND ");
     let order = text_if(!order.is_empty(), format!(" ORDER BY {order}"));
+    // The database refuses `*` of a table of which it hides columns from the user.
+    let selected = if table.hidden_columns.is_some() {
+        let columns = table.columns.iter().filter(|column| !column.invisible);
+        joined(columns.map(|column| identifier(&column.name, dbms)), ", ")
+    } else {
+        "*".to_owned()
+    };
     let table = table_reference(catalog, &table.name);
-    format!("SELECT * FROM {table} WHERE {conditions}{order}")
+    format!("SELECT {selected} FROM {table} WHERE {conditions}{order}")
 }

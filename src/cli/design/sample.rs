@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use crate::design::workload::Statement;
 use crate::design::{self, ColumnSample, Observed};
 use crate::format::{float, joined};
-use crate::scan::{Relation, Scan};
+use crate::scan::{Relation, Scan, ScanColumn};
 use crate::source::Source;
 
 /// Rows of each table that are counted.
@@ -45,8 +45,20 @@ pub(super) fn scans(catalog: &Catalog, statements: &[Statement]) -> Vec<Scan> {
         .filter(|table| table.is_stored() && table.readable && !table.columns.is_empty());
     let named = tables.filter(|table| is_named(table));
     named
-        .map(|table| Scan::of(Relation::Table(table.name.clone()), Vec::new()))
+        .map(|table| Scan::of(Relation::Table(table.name.clone()), shown(table)))
         .collect()
+}
+
+/// The columns of a table that stand for its `*`, which the database refuses where the user may not read others; none where it does not.
+fn shown(table: &Table) -> Vec<ScanColumn> {
+    let columns = table.columns.iter();
+    let columns = columns.filter(|_| table.hidden_columns.is_some());
+    let columns = columns.map(|column| ScanColumn::Column {
+        join: None,
+        name: column.name.clone(),
+        data_type: column.data_type.clone(),
+    });
+    columns.collect()
 }
 
 /// Counts rows, values and bytes in the first rows of each table. The source's snapshot is open.
@@ -180,7 +192,15 @@ async fn share(
     let dialect = source.dialect();
     let (relation, count) = (dialect.relation(&scan.from), dialect.count());
     let alias = dialect.quote(&name.name);
-    let rows = format!("(SELECT * FROM {relation} LIMIT {ROWS}) AS {alias}");
+    let columns = scan.columns.iter().filter_map(|column| match column {
+        ScanColumn::Column { name, .. } => Some(dialect.quote(name)),
+        _ => None,
+    });
+    let columns = match joined(columns, ", ") {
+        none if none.is_empty() => "*".to_owned(),
+        columns => columns,
+    };
+    let rows = format!("(SELECT {columns} FROM {relation} LIMIT {ROWS}) AS {alias}");
     let all = format!("SELECT {count} FROM {rows}");
     let met = format!("{all} WHERE {condition}");
     let all = number(source, &all, scan).await?;

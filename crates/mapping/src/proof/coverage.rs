@@ -118,6 +118,9 @@ fn add_table(
             each.scan.from == Relation::Table(table.name.clone()) && each.omitted.contains(&column)
         })
     };
+    if catalog.may_hide_names(table) {
+        coverage.hiding_names.push(name.clone());
+    }
     let shown = table.columns.iter().map(|column| &column.name);
     for column in shown.chain(table.hidden_columns.iter().flatten()) {
         coverage.columns += 1;

@@ -56,6 +56,9 @@ pub struct Coverage {
     pub omitted: Vec<String>,
     /// Those that are in no item and that no `omit` names.
     pub in_no_item: Vec<String>,
+    /// Tables that may have further columns, whose names the server hides from the user. These are not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hiding_names: Vec<String>,
     /// Tables from which nothing is read.
     pub unused_tables: Vec<String>,
     /// Item types that are made from queries, whose tables are not looked into.

@@ -124,9 +124,8 @@ impl ItemBinder<'_> {
             .cloned()
             .collect();
         let catalog = self.scope.catalog;
-        // MySQL may hide the names of further columns, which nobody can have omitted.
-        let is_all = !hidden.is_empty() && !matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
-        if !left.is_empty() || !is_all {
+        // Nobody can have omitted those without a name.
+        if !left.is_empty() || catalog.may_hide_names(table) {
             let of_table = catalog.display_name(&table.name);
             let has = format!("{of_table} has {}", hidden_in_words(&left));
             let message = format!("the {} {has}; no item has them", table.kind.word());

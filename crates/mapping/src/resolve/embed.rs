@@ -1,5 +1,6 @@
 //! Binds `$embed`: finds the children, and says what becomes of each.
 
+use dynafold_format::text_if;
 use dynafold_relational::catalog::{DataType, Table, TypeFamily};
 use dynafold_relational::scan::Embed;
 
@@ -115,7 +116,11 @@ impl ItemBinder<'_> {
                 let (child, ours) = (&table.name.name, &parent.name.name);
                 match references(table, parent).as_slice() {
                     [only] => return Some(only.clone()),
-                    [] => format!("no foreign key of `{child}` leads to `{ours}`"),
+                    [] => {
+                        let hides = parent.hidden_columns.is_some();
+                        let shown = text_if(hides, " by columns that this user may read");
+                        format!("no foreign key of `{child}` leads to `{ours}`{shown}")
+                    }
                     several => {
                         help.push_str(&format!("; there are {}", listed(several)));
                         let count = several.len();
@@ -173,10 +178,12 @@ impl ItemBinder<'_> {
     }
 }
 
-/// The foreign keys of a child that lead to a table.
+/// The foreign keys of a child that lead to a table, by columns of it that the user may read.
 fn references(child: &Table, parent: &Table) -> Vec<Vec<ColumnPair>> {
     let keys = child.foreign_keys.iter();
-    let leading = keys.filter(|key| key.references == parent.name);
+    let is_shown = |name: &String| parent.column(name).is_some();
+    let leading = keys
+        .filter(|key| key.references == parent.name && key.referenced_columns.iter().all(is_shown));
     let on = |ours: &String, theirs: &String| ColumnPair {
         owner: None,
         ours: theirs.clone(),

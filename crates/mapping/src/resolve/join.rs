@@ -4,7 +4,9 @@ use dynafold_relational::catalog::{Column, ForeignKey, Table, TableKind};
 
 use super::constraints::has_one_parent;
 use super::equality::unlike;
-use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, unknown_column};
+use super::scope::{
+    ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, of_hidden, unknown_column,
+};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
@@ -165,6 +167,16 @@ fn by_key<'a>(
         diagnostics.add(Code::UnreadableTable, first.span.clone(), message, help);
         return None;
     };
+    let mut referenced = key.referenced_columns.iter();
+    if table.hidden_columns.is_some()
+        && let Some(hidden) = referenced.find(|name| table.column(name).is_none())
+    {
+        let names = table.columns.iter().map(|column| column.name.as_str());
+        let relation = format!("`{}`", table.name.name);
+        let fault = unknown_column(hidden, first.span.clone(), &relation, names);
+        diagnostics.push(of_hidden(fault, Some(table)));
+        return None;
+    }
     let pairs = key.columns.iter().zip(&key.referenced_columns);
     let on = pairs.map(|(ours, theirs)| ColumnPair {
         owner: owner.clone(),
@@ -193,7 +205,8 @@ pub(super) fn matched(
             if known.is_none() {
                 let relation = format!("`{}`", table.name.name);
                 let (name, span) = (&theirs.value, theirs.span.clone());
-                diagnostics.push(unknown_column(name, span, &relation, names.clone()));
+                let fault = unknown_column(name, span, &relation, names.clone());
+                diagnostics.push(of_hidden(fault, Some(table)));
             }
             let found = ours(our, scope);
             let (theirs, found) = (known?, found?);

@@ -284,15 +284,11 @@ fn may_hide_rows(scan: &Scan, catalog: &Catalog) -> bool {
         || !parents.all(|name| catalog.table(name).is_some_and(is_whole))
 }
 
-/// The tables of which row security may hide rows from it, by the names that people write. Of SQL that reads
-/// other rows, a view and a condition among it, it is not known which tables it reads.
+/// The tables of which row security may hide rows from it, by the names that people write; of a view it is known itself whether
+/// row security lies behind it. Of SQL that reads other rows, a condition among it, it is not known which tables it reads.
 pub(super) fn row_security(scan: &Scan, catalog: &Catalog) -> Vec<String> {
-    let is_view = |table: &Table| table.kind == TableKind::View;
     let reads = |table: &&Table| {
-        // Of a view it is known itself that row security lies behind it.
-        let is_it = |name: &TableName| {
-            *name == table.name || !is_view(table) && catalog.table(name).is_none_or(is_view)
-        };
+        let is_it = |name: &TableName| *name == table.name || catalog.table(name).is_none();
         let mut sql = scan.foreign_sql().into_iter();
         scan.tables().into_iter().any(is_it) || sql.any(|sql| reads_more(sql, catalog.dbms))
     };

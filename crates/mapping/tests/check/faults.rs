@@ -421,6 +421,33 @@ fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
 }
 
 #[test]
+fn nothing_is_joined_or_embedded_along_a_column_that_the_user_may_not_read() {
+    let mut catalog = catalog();
+    let users = table_mut(&mut catalog, "users");
+    users.columns.retain(|column| column.name != "id");
+    users.hidden_columns = Some(vec!["id".to_owned()]);
+    users.primary_key = vec!["email".to_owned()];
+    let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }";
+    let lacks = "`users` has no column `id` that this user may read";
+    let by_key = format!("{key}, columns: [], join: {{ u: user_id }}");
+    let by_pair =
+        format!("{key}, columns: [], join: {{ u: {{ table: users, match: {{ id: user_id }} }} }}");
+    for text in [by_key, by_pair] {
+        let (model, told) = check_with(&item(&text), &catalog);
+        let told = told.iter().filter(|one| one.code == Code::UnknownColumn);
+        let told: Vec<&str> = told.map(|one| &*one.message).collect();
+        assert_eq!(told, [lacks], "{text}");
+        assert!(model.is_none());
+    }
+    let embed = "from: users, columns: [], key: { PK: \"U#{name}\", SK: \"U\" }, attributes: { x: { $embed: subscribe_users } }";
+    let (model, told) = check_with(&item(embed), &catalog);
+    let told: Vec<&str> = told.iter().map(|one| &*one.message).collect();
+    let none =
+        "no foreign key of `subscribe_users` leads to `users` by columns that this user may read";
+    assert!(model.is_none() && told.contains(&none), "{told:?}");
+}
+
+#[test]
 fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
     let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }";
     for (more, told) in [
@@ -456,6 +483,23 @@ fn columns_that_the_user_may_not_read_count_as_not_in_items() {
     let coverage = resolution.proofs.unwrap().coverage;
     assert_eq!((coverage.in_items, coverage.columns), (4, 5));
     assert_eq!(coverage.in_no_item, ["users.secret"]);
+    assert!(coverage.hiding_names.is_empty());
+}
+
+#[test]
+fn columns_whose_names_the_server_hides_are_said_not_to_be_counted() {
+    let hiding = |dbms, names: &[&str]| {
+        let mut catalog = catalog();
+        catalog.dbms = dbms;
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        table_mut(&mut catalog, "users").hidden_columns = Some(names);
+        let (raw, faults) = Raw::read(&item(""), &|_| None);
+        let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+        resolution.proofs.unwrap().coverage.hiding_names
+    };
+    assert_eq!(hiding(Dbms::Mysql, &[]), ["users"]);
+    assert_eq!(hiding(Dbms::Mariadb, &["secret"]), ["users"]);
+    assert!(hiding(Dbms::Postgres, &["secret"]).is_empty());
 }
 
 /// SQLite takes such a column.

@@ -118,6 +118,13 @@ impl Catalog {
         }
     }
 
+    /// Whether a table may have columns that the user may not read and whose names the server hides.
+    pub fn may_hide_names(&self, table: &Table) -> bool {
+        let is_mysql = matches!(self.dbms, Dbms::Mysql | Dbms::Mariadb);
+        let hidden = table.hidden_columns.as_ref();
+        hidden.is_some_and(|names| is_mysql || names.is_empty())
+    }
+
     /// What keys a column is part of, as an ERD marks it; a key that another table refers to counts as unique.
     pub fn keys_of(&self, table: &Table, column: &Column) -> Vec<&'static str> {
         let name = &column.name;

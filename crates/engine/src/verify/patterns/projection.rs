@@ -708,7 +708,37 @@ impl ItemProjection<'_> {
                 }
             }
         }
+        let declared = self.item.attributes.iter();
+        let declared = declared.filter(|(name, _)| !self.item.compress.contains(name));
+        for (name, node) in declared {
+            // What differs as a whole is named already.
+            if let Some(stored) = item.get(name)
+                && names.iter().all(|known| *known != **name)
+            {
+                add_undeclared(node, stored, name, &mut names);
+            }
+        }
         names
+    }
+}
+
+/// Adds the members of maps that an item holds and its item type does not have; not those that may come from documents.
+fn add_undeclared(node: &AttributeNode, stored: &Attribute, path: &str, names: &mut Vec<String>) {
+    match (node, stored) {
+        (AttributeNode::When { value, .. } | AttributeNode::Typed { value, .. }, _) => {
+            add_undeclared(value, stored, path, names);
+        }
+        (AttributeNode::Map { members, spreads }, Attribute::M(found)) if spreads.is_empty() => {
+            for (name, value) in found {
+                let path = format!("{path}.{name}");
+                match members.iter().find(|(known, _)| known == name) {
+                    Some((_, node)) => add_undeclared(node, value, &path, names),
+                    None if *value != Attribute::Null => names.push(path),
+                    None => {}
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -875,4 +905,38 @@ fn required_values(template: &Template, value: &Placeholder) -> Vec<ValuePath> {
     }
     let needed = needed.into_iter().filter(|one| !one.replaces_null());
     needed.map(|one| one.place.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_that_no_map_declares_are_named() {
+        let made = |members: Vec<(Arc<str>, AttributeNode)>| AttributeNode::Map {
+            members,
+            spreads: Vec::new(),
+        };
+        let yes = Attribute::Bool(true);
+        let plain = || AttributeNode::Constant(Attribute::Bool(true));
+        let inner = AttributeNode::When {
+            flag: 0,
+            value: Box::new(made(vec![("x".into(), plain())])),
+        };
+        let node = made(vec![("a".into(), plain()), ("b".into(), inner)]);
+        let inner = vec![("x".into(), yes.clone()), ("y".into(), yes.clone())];
+        let stored = Attribute::M(vec![
+            ("a".into(), yes.clone()),
+            ("b".into(), Attribute::M(inner)),
+            ("c".into(), yes),
+            ("d".into(), Attribute::Null),
+        ]);
+        let named = |node: &AttributeNode| {
+            let mut names = Vec::new();
+            add_undeclared(node, &stored, "m", &mut names);
+            names
+        };
+        assert_eq!(named(&node), ["m.b.y", "m.c"]);
+        assert!(named(&plain()).is_empty());
+    }
 }

@@ -19,12 +19,23 @@
     JOIN pg_catalog.pg_class AS c ON c.oid = heir.oid
     GROUP BY heir.root
 )
--- What views read, through other views too.
-, seen (view, oid, kind) AS (
-    SELECT oid, oid, relkind FROM relation WHERE relkind = 'v'
+-- What views read, through other views too, and as whom: as the view's owner, or since version 15 perhaps as the user.
+, seen (view, oid, kind, reader) AS (
+    SELECT oid, oid, relkind, NULL::pg_catalog.oid FROM relation WHERE relkind = 'v'
     UNION
-    SELECT seen.view, c.oid, c.relkind
+    SELECT
+        seen.view,
+        c.oid,
+        c.relkind,
+        CASE
+            WHEN EXISTS (
+                SELECT FROM pg_catalog.pg_options_to_table(v.reloptions) AS o
+                WHERE o.option_name = 'security_invoker' AND o.option_value::boolean
+            ) THEN pg_catalog.to_regrole(pg_catalog.quote_ident(current_user))::pg_catalog.oid
+            ELSE v.relowner
+        END
     FROM seen
+    JOIN pg_catalog.pg_class AS v ON v.oid = seen.oid
     JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = seen.oid
     JOIN pg_catalog.pg_depend AS d
         ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
@@ -126,12 +137,24 @@ SELECT
     ) AS live,
     pg_catalog.has_table_privilege(relation.oid, 'SELECT') AS whole,
     pg_catalog.has_any_column_privilege(relation.oid, 'SELECT') AS readable,
-    -- Behind a view it counts for the view's owner, who may be anybody.
+    -- Behind a view it counts for who reads there, by the rules of row_security_active(). What functions read is not known.
     pg_catalog.row_security_active(relation.oid) OR EXISTS (
         SELECT FROM seen
         JOIN pg_catalog.pg_class AS c ON c.oid = seen.oid
-        WHERE seen.view = relation.oid AND c.relrowsecurity
-    ) AS row_security,
+        JOIN pg_catalog.pg_roles AS reader ON reader.oid = seen.reader
+        WHERE seen.view = relation.oid
+            AND c.relrowsecurity
+            AND NOT (reader.rolsuper OR reader.rolbypassrls)
+            AND (c.relforcerowsecurity OR NOT pg_catalog.pg_has_role(reader.oid, c.relowner, 'USAGE'))
+    ) OR EXISTS (
+        SELECT FROM seen
+        JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = seen.oid
+        JOIN pg_catalog.pg_depend AS d
+            ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+            AND d.objid = r.oid
+            AND d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+        WHERE seen.view = relation.oid AND seen.kind = 'v'
+    ) AND EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.relrowsecurity) AS row_security,
     pg_catalog.obj_description(relation.oid, 'pg_class') AS comment,
     part.tuples::bigint AS estimated_rows,
     part.bytes::bigint AS estimated_bytes
