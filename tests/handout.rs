@@ -761,6 +761,47 @@ async fn a_held_snapshot_of_a_foreign_table_is_not_said_to_be_of_one_moment() {
     }
 }
 
+/// Such a worker would load other rows, or less of them, and its books would balance.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_whose_user_reads_something_else_than_the_plans_is_refused() {
+    let table = "t (id int PRIMARY KEY, name text, secret text)";
+    let mut database = postgres::Database::with(&format!(
+        "CREATE TABLE {table}; INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y');
+         ALTER TABLE t ENABLE ROW LEVEL SECURITY"
+    ))
+    .await;
+    let [alike, own, columns, rows] = [
+        database.role("alike").await,
+        database.role("own").await,
+        database.role("columns").await,
+        database.role("rows").await,
+    ];
+    database
+        .run(&format!(
+            "GRANT SELECT ON t TO {alike}, {own}, {rows}; GRANT SELECT (id, name) ON t TO {columns};
+             ALTER ROLE {alike} BYPASSRLS; ALTER ROLE {own} BYPASSRLS; ALTER ROLE {columns} BYPASSRLS;
+             CREATE SCHEMA AUTHORIZATION {own}; CREATE TABLE {own}.{table}; ALTER TABLE {own}.t OWNER TO {own}"
+        ))
+        .await;
+    let mapping = "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items: { T: { from: t, key: { PK: \"T#{id}\", SK: T } } }
+";
+    let handed = Handed::new(database.url(), mapping);
+    handed.planned(&["--accept-inconsistent"]);
+    let words = ["work", "--files", "files", "--plan", "plan.ndjson"];
+    let work = |role: &str| {
+        let mut command = handed.with_target(&words, &[]);
+        run(command.env("DATABASE_URL", database.url_as(role, "secret")))
+    };
+    for role in [&own, &columns, &rows] {
+        let refused = work(role).exits(1);
+        refused.says("reads other tables, columns or rows than the user of the plan");
+    }
+    let results = work(&alike).exits(0).stdout;
+    handed.finish(&results, &[]).exits(0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shards_load_all_chunks_and_rejects_come_together() {
     let source = Database::new(&script("sqlite", 1_000)).await;
@@ -845,6 +886,7 @@ async fn one_snapshot_gives_one_plan_and_others_take_it_over() {
         mark: String::new(),
         mapping: MAPPING.to_owned(),
         environment: None,
+        schema: String::new(),
         items: Vec::new(),
         table: model.table.name.clone(),
         source: "a database".to_owned(),

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::failure::Failure;
-use super::handed::{environment, stamped};
+use super::handed::{environment, schema, stamped};
 use super::mapping::WrittenMapping;
 use super::options::{RejectLimit, Service, SourceArguments, WriteRate, moment};
 use super::output::OutputStreams;
@@ -105,7 +105,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
         );
         return Err(Failure::usage(message).with_help("use fewer slots"));
     }
-    let (mut source, _, file) = mapping::open(url, &arguments.mapping).await?;
+    let (mut source, catalog, file) = mapping::open(url, &arguments.mapping).await?;
     let proved = file.checked.key_check(KeyCheck::Late);
     let written = file.written();
     let model = selection::item_types(file.into_model(output)?, &arguments.items)?;
@@ -124,6 +124,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
         mark: PlanFacts::new_mark(),
         mapping: written.text.clone(),
         environment: environment(&written, &model, &context),
+        schema: schema(&catalog, &model),
         items: arguments.items.clone(),
         table: model.table.name.clone(),
         source: identity.name,

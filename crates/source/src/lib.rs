@@ -47,7 +47,7 @@ pub use select::{statement, values_of_no_rows};
 use async_trait::async_trait;
 use dynafold_format::address::{self, AddressFault};
 use dynafold_format::{has_word, nearest};
-use dynafold_relational::catalog::{Catalog, Column, Dbms, TableName};
+use dynafold_relational::catalog::{Catalog, Column, Dbms, Table, TableName};
 use dynafold_relational::scan::{Range, Relation, Scan};
 use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
@@ -427,21 +427,26 @@ pub trait Source: Send {
     }
 }
 
-/// Checks that the schema in the run's snapshot is the one that the mapping was checked against, in what these
-/// scans name or their SQL may name: what was proved of another schema does not hold of these rows.
-fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> {
+/// The tables that these scans name or their SQL may name.
+pub fn tables_read<'c>(catalog: &'c Catalog, scans: &[&Scan]) -> Vec<&'c Table> {
     let plain = |text: &str| text.replace(['"', '`'], "").to_lowercase();
     let named: Vec<&TableName> = scans.iter().flat_map(|scan| scan.tables()).collect();
     let sql = scans.iter().flat_map(|scan| scan.foreign_sql());
     let sql: Vec<String> = sql.map(plain).collect();
-    for table in &checked.tables {
+    let is_read = |table: &&Table| {
         let (name, schema) = (plain(&table.name.name), plain(&table.name.schema));
         // SQL must name the schema of a table that the search path does not find.
-        let is_found = checked.finds(&table.name);
+        let is_found = catalog.finds(&table.name);
         let may_name = |sql: &String| has_word(sql, &name) && (is_found || has_word(sql, &schema));
-        if !named.contains(&&table.name) && !sql.iter().any(may_name) {
-            continue;
-        }
+        named.contains(&&table.name) || sql.iter().any(may_name)
+    };
+    catalog.tables.iter().filter(is_read).collect()
+}
+
+/// Checks that the schema in the run's snapshot is the one that the mapping was checked against, in what these
+/// scans read: what was proved of another schema does not hold of these rows.
+fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<()> {
+    for table in tables_read(checked, scans) {
         let shown = checked.display_name(&table.name);
         let what = match now.table(&table.name) {
             None => format!("{shown} was dropped or renamed"),

@@ -137,15 +137,6 @@ impl Table {
     /// The first difference from `now`, a later reading of the same table. Ignores what changes neither rows nor proofs:
     /// estimates, comments, defaults, the values that a CHECK lists, and indexes that are no keys.
     pub fn first_difference(&self, now: &Self) -> Option<&'static str> {
-        let bare = |column: &Column| Column {
-            comment: None,
-            default: None,
-            listed: Vec::new(),
-            distinct: None,
-            nulls: None,
-            ..column.clone()
-        };
-        let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };
         let keys = |table: &Self| {
             let (primary, unique) = (table.primary_key.clone(), table.unique_keys.clone());
             let claims = (table.lax_primary_key, table.coarse_primary_key);
@@ -159,12 +150,40 @@ impl Table {
             ),
             ("inheritance", self.heirs != now.heirs),
             ("row security", self.row_security != now.row_security),
-            ("columns", columns(self) != columns(now)),
+            ("columns", self.bare_columns() != now.bare_columns()),
             ("keys", keys(self) != keys(now)),
             ("foreign keys", self.foreign_keys != now.foreign_keys),
         ];
         let changed = facts.into_iter().find(|(_, changed)| *changed);
         changed.map(|(what, _)| what)
+    }
+
+    /// What decides which rows and values the connected user reads from it. Without keys: who may only read is not shown all of them.
+    #[must_use]
+    pub fn as_read(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            kind: self.kind,
+            readable: self.readable,
+            hidden_columns: self.hidden_columns.clone(),
+            heirs: self.heirs.clone(),
+            row_security: self.row_security,
+            live: self.live,
+            columns: self.bare_columns(),
+            ..Self::default()
+        }
+    }
+
+    fn bare_columns(&self) -> Vec<Column> {
+        let bare = |column: &Column| Column {
+            comment: None,
+            default: None,
+            listed: Vec::new(),
+            distinct: None,
+            nulls: None,
+            ..column.clone()
+        };
+        self.columns.iter().map(bare).collect()
     }
 
     /// The columns that the connected user may not read, in words; `None` where it may read all.

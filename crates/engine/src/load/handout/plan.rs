@@ -16,7 +16,7 @@ use super::super::KeyCheck;
 use super::super::plan::{ChunkPart, ChunkPlan, names, rivals};
 
 /// The format of the lines.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is the same for all chunks of a plan. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub struct PlanFacts {
     pub mapping: String,
     /// A hash of what the mapping takes from the environment, the key of `pseudonym` too; `None`: nothing.
     pub environment: Option<String>,
+    /// A hash of the tables that are read, as the user of the plan sees them.
+    pub schema: String,
     /// The item types that are loaded, where these are not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
