@@ -170,6 +170,7 @@ impl PreparedLoad {
             target.as_ref(),
             &model,
             &self.context,
+            output,
         )?;
         let state =
             state::of_this_table(state, job.arguments.resume_mode(), target.as_ref(), &model)
