@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Ou
     output.warnings(&report.warnings);
     let total = &report.total;
     if job.arguments.plan && !job.arguments.changes_only && total.unchanged > 0 {
-        output.note("this is the plan of a load with --changes-only; without it, unchanged items are written again too");
+        output.note("without --changes-only, the load writes the unchanged items again, too");
     }
     if let Some(nothing) = nothing
         && matches!(report.outcome, load::Outcome::Complete)
@@ -170,6 +170,7 @@ impl PreparedLoad {
             target.as_ref(),
             &model,
             &self.context,
+            output,
         )?;
         let state =
             state::of_this_table(state, job.arguments.resume_mode(), target.as_ref(), &model)

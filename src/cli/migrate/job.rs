@@ -168,6 +168,7 @@ impl Migrate {
                     (false, true) => ItemAction::Changes,
                     (false, false) => ItemAction::Put,
                 },
+                plans_changes: self.changes_only,
                 readers: self.readers.map(usize::from),
                 chunk_rows: self.chunk_rows,
                 prune: self.prune.map(|stale| Prune {

@@ -17,7 +17,7 @@ use crate::source;
 use crate::target::Target;
 
 /// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
-/// those into a table in memory.
+/// those into a table in memory. A plan says if there is a load to go on with.
 pub(super) fn open(
     job: &MigrateJob,
     mapping: &WrittenMapping,
@@ -25,8 +25,9 @@ pub(super) fn open(
     target: &dyn Target,
     model: &Model,
     context: &Context,
+    output: &OutputStreams,
 ) -> Result<Option<Opened>, Failure> {
-    if job.arguments.plan || (job.arguments.state.is_none() && target.ends_with_process()) {
+    if job.arguments.state.is_none() && target.ends_with_process() {
         return Ok(None);
     }
     let mut identity = (mapping.identity())
@@ -46,7 +47,17 @@ pub(super) fn open(
     if let Some(secret) = &context.secret {
         identity = identity.with("the key of `pseudonym`", secret.check(), "a secret");
     }
-    let opened = State::open(&job.state_file, &identity, job.arguments.resume_mode());
+    let mode = job.arguments.resume_mode();
+    if job.arguments.plan {
+        if mode == ResumeMode::Resume && state::has_begun(&job.state_file, &identity) {
+            output.warning(&format!(
+                "{} keeps an unfinished load with these options: it may skip chunks that it has loaded, whatever the table holds now, and then writes less than this plan says; --fresh starts over",
+                job.state_file.display()
+            ));
+        }
+        return Ok(None);
+    }
+    let opened = State::open(&job.state_file, &identity, mode);
     Ok(Some(opened.map_err(load::Failure::from)?))
 }
 

@@ -44,9 +44,9 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
     ));
     out.push(unexpected(report));
     if let Some(items @ 1..) = report.elsewhere {
-        let items = counted(items, "item");
+        let items = counted_as(items, "item that belongs", "items that belong");
         out.push(format!(
-            "{items} that belong to no item type of the mapping, not compared"
+            "{items} to no item type of the mapping, not compared"
         ));
     }
     if report.unclear > 0 {
@@ -265,6 +265,7 @@ mod tests {
         };
         let report = VerifyReport {
             unclear: 1,
+            elsewhere: Some(1),
             rejects: vec![reject],
             total,
             ..report(VerifyOutcome::Different, "")
@@ -274,6 +275,8 @@ mod tests {
         assert!(text.contains(rejected), "{text}");
         let unclear = "\n1 item that no row of this run makes: it is unknown";
         assert!(text.contains(unclear), "{text}");
+        let elsewhere = "\n1 item that belongs to no item type of the mapping, not compared\n";
+        assert!(text.contains(elsewhere), "{text}");
     }
 
     #[test]

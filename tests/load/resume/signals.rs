@@ -42,7 +42,16 @@ async fn an_interrupt_drains_and_says_how_to_go_on() {
     let held = case.contents().await.len();
     assert_eq!(total(&report, "written"), u64::try_from(held).unwrap());
     assert_eq!(total(&report, "unwritten"), 0);
+    // A plan names the load, where that is to go on.
+    let told = |further: &[&str]| {
+        let plan = case.migrate(further).exits(3);
+        plan.stderr.contains("keeps an unfinished load")
+    };
+    assert!(told(&["--plan"]));
+    assert!(!told(&["--plan", "--fresh"]));
+    assert!(!told(&["--plan", "--changes-only"]));
     goes_on(&case, &reference, "after an interrupt").await;
+    assert!(!told(&["--plan"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

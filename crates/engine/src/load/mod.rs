@@ -172,6 +172,9 @@ pub struct LoadOptions {
     pub proof: proof::ProofOptions,
     /// What is done with items.
     pub doing: ItemAction,
+    /// Whether a plan is that of a load with [`ItemAction::Changes`], which does not write an expired item that DynamoDB may
+    /// have deleted.
+    pub plans_changes: bool,
     /// Which rows and items the run is about.
     pub selection: RunSelection,
     /// Whether stale items are deleted, and which.
@@ -199,6 +202,7 @@ impl Default for LoadOptions {
             keys: KeyCheck::default(),
             proof: proof::ProofOptions::default(),
             doing: ItemAction::default(),
+            plans_changes: false,
             selection: RunSelection::default(),
             prune: None,
             remember: None,

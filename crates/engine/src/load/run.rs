@@ -115,8 +115,13 @@ impl BegunLoad {
         if cancel.is_cancelled() {
             return Err(EndReason::Cancelled);
         }
-        // Only what is compared with the table has to know it.
-        if setting.rules.doing != ItemAction::Put || !setting.done.again.is_empty() {
+        // Only what is compared with the table has to know it, and not the plan of a load that writes every item.
+        let is_compared = match setting.rules.doing {
+            ItemAction::Put => !setting.done.again.is_empty(),
+            ItemAction::Changes => true,
+            ItemAction::Plan => self.load.options.plans_changes,
+        };
+        if is_compared {
             setting.rules.expires = deletes_expired(&**target, model, context.now).await?;
         }
         if let Some(state) = &mut self.entries.state {

@@ -86,6 +86,15 @@ pub fn selection(path: &Path, place: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// Whether the state at a path, which is neither locked nor changed, is that of an unfinished run with this identity that
+/// has done a part.
+pub fn has_begun(path: &Path, identity: &RunIdentity) -> bool {
+    StateLog::peek(path).is_ok_and(|contents| {
+        let is_open = !contents.complete && !contents.done.is_empty();
+        is_open && identity.differences(&contents.identity).is_empty()
+    })
+}
+
 /// Locks a path at which a run keeps what it is at in a form of its own, as a state is locked: by a file beside it.
 ///
 /// # Errors

@@ -191,7 +191,7 @@ impl<'a> AttributeColumns<'a> {
         // What is computed has the type that the source names for the result.
         let column = column.or_else(|| shape.columns.get(at))?;
         match column.data_type {
-            DataType::Set { .. } if column.nullable => {
+            DataType::Set { .. } if column.nullable && !self.item.keep_nulls => {
                 Some("the empty set and NULL both give no attribute")
             }
             // Of a domain only its name is declared, and it may be one of bits.
