@@ -802,6 +802,23 @@ items: { T: { from: t, key: { PK: \"T#{id}\", SK: T } } }
     handed.finish(&results, &[]).exits(0);
 }
 
+/// A copy has the rows of another moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn results_that_were_read_from_another_database_are_named() {
+    let source = Database::new(&script("sqlite", 10)).await;
+    let other = Database::new(&script("sqlite", 20)).await;
+    let handed = Handed::new(source.url(), MAPPING);
+    handed.planned(&["--accept-inconsistent"]);
+    let words = ["work", "--files", "files", "--plan", "plan.ndjson"];
+    for (url, is_other) in [(source.url(), false), (other.url(), true)] {
+        let mut work = handed.with_target(&words, &[]);
+        let results = run(work.env("DATABASE_URL", url)).exits(0).stdout;
+        let ended = handed.finish(&results, &[]).exits(0).stderr;
+        let is_named = ended.contains(", but chunks were read from ");
+        assert_eq!(is_named, is_other, "{ended}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shards_load_all_chunks_and_rejects_come_together() {
     let source = Database::new(&script("sqlite", 1_000)).await;

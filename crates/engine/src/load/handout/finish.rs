@@ -619,8 +619,12 @@ impl PlanResults {
         let mut sources: Vec<&str> = self.done.values().map(|done| &*done.source).collect();
         sources.sort_unstable();
         sources.dedup();
-        if sources.len() > 1 {
-            text.push_str(&format!(". Chunks were read from {}", sources.join(", ")));
+        if sources.iter().any(|source| *source != facts.source) {
+            text.push_str(&format!(
+                ". The plan is for {}, but chunks were read from {}",
+                facts.source,
+                sources.join(", ")
+            ));
         }
         warnings.push(format!(
             "{text}; `dynafold verify` finds what differs from the source"
