@@ -36,8 +36,7 @@ impl<'d> Priced<'d> {
     ) -> Option<String> {
         let lacked = |ask: &Ask<'_>| {
             let root = &ask.root.name;
-            let said = said.iter().filter(|one| one.root.name == *root);
-            let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
+            let reads = both_ways(ask, said);
             let items = self.answered(pattern);
             let items = items.filter_map(|item| Some((item, self.scan(item)?)));
             let items: Vec<_> = items.collect();
@@ -158,15 +157,14 @@ impl<'d> Priced<'d> {
         said: &[Ask<'_>],
     ) -> Option<String> {
         let lacked = |ask: &Ask<'_>| {
-            let said = said.iter().filter(|one| one.root.name == ask.root.name);
-            let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
+            let reads = both_ways(ask, said);
             let items = self.answered(pattern);
             let items = items.filter_map(|item| Some((item, self.scan(item)?)));
             let items = items.filter(|(_, scan)| scan.from.table() == Some(&ask.root.name));
             let lacked = items.map(|(item, scan)| {
                 let columns = split_parameter(ask.root, &compared(pattern, item, scan), &reads)?;
                 Some(format!(
-                    "its access pattern compares {columns} with one parameter, which it does not"
+                    "its access pattern compares {columns} with one parameter, which the statement does not"
                 ))
             });
             let lacked: Option<Vec<String>> = lacked.collect();
@@ -239,8 +237,7 @@ impl<'d> Priced<'d> {
         let items = items.filter_map(|item| Some((item, self.scan(item)?)));
         let items: Vec<(&ItemType, &Scan)> = items.collect();
         let lacked = |ask: &Ask<'_>| {
-            let said = said.iter().filter(|one| one.root.name == ask.root.name);
-            let reads: Vec<&Ask<'_>> = std::iter::once(ask).chain(said).collect();
+            let reads = both_ways(ask, said);
             let is_read = |scan: &Scan| {
                 let mut tables = ask.tables();
                 tables.any(|table| scan.from.table() == Some(&table.name))
@@ -269,7 +266,7 @@ impl<'d> Priced<'d> {
                 let mut filters = filters.into_iter();
                 let (lacked, _) = filters.find(|(filter, is_whole)| !is_met(filter, *is_whole))?;
                 Some(format!(
-                    "its access pattern has a filter on {} that it does not have",
+                    "its access pattern has a filter on {} that the statement does not have",
                     lacked.path.column
                 ))
             })
@@ -327,6 +324,12 @@ fn filter_conditions(
         is_known.then_some((filter, is_whole))
     });
     filters.collect()
+}
+
+/// A read with its literals as examples, and the same read of that table with its literals meant.
+fn both_ways<'a, 'c>(ask: &'a Ask<'c>, said: &'a [Ask<'c>]) -> Vec<&'a Ask<'c>> {
+    let said = said.iter().filter(|one| one.root.name == ask.root.name);
+    std::iter::once(ask).chain(said).collect()
 }
 
 /// Why an access pattern with a `limit` serves no read that may want other rows.

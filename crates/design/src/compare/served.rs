@@ -184,12 +184,14 @@ fn missing(facts: Facts<'_>, reads: &[&Ask<'_>], ask: &Ask<'_>) -> Option<String
     }
     if let Some(columns) = split_parameter(ask.root, &values(ask), reads) {
         return Some(format!(
-            "the SQL of its access pattern compares {columns} with one parameter, which it does not"
+            "the SQL of its access pattern compares {columns} with one parameter, which the statement does not"
         ));
     }
     let leaves_out = |path: &Path| {
         let column = column(path);
-        format!("the SQL of its access pattern leaves out rows without {column}, which it does not")
+        format!(
+            "the SQL of its access pattern leaves out rows without {column}, which the statement does not"
+        )
     };
     let is_required = |path: &&Path| {
         let mut reads = reads.iter();
@@ -693,7 +695,9 @@ fn sql_lacks(what: &str) -> String {
 }
 
 fn sql_has(condition: &str) -> String {
-    format!("the SQL of its access pattern has a condition {condition} that it does not have")
+    format!(
+        "the SQL of its access pattern has a condition {condition} that the statement does not have"
+    )
 }
 
 fn without_sql(table: &TableName) -> String {

@@ -902,7 +902,7 @@ access_patterns:
     let open = mapping.replace("id = :z", "id = :z AND status <> 'shut'");
     assert_eq!(
         why_not(&open, plain),
-        "the SQL of its access pattern has a condition on zones.status that it does not have"
+        "the SQL of its access pattern has a condition on zones.status that the statement does not have"
     );
     for (read, reason) in [
         (
@@ -932,7 +932,7 @@ access_patterns:
         ),
         (
             "zone (1/s)\nSELECT id FROM zones WHERE name = :n",
-            "the SQL of its access pattern has a condition on zones.id that it does not have",
+            "the SQL of its access pattern has a condition on zones.id that the statement does not have",
         ),
         (
             "zone (1/s)\nSELECT id, colour FROM zones WHERE id = :z",
@@ -1272,8 +1272,7 @@ fn a_read_has_the_conditions_of_the_sql_that_serves_it() {
             format!("items: [ZONE], sql: \"SELECT id, region_id, status FROM zones WHERE {own}\"");
         why_not(COPIED, item, &own, &format!("id FROM zones WHERE {read}"))
     };
-    let status =
-        "the SQL of its access pattern has a condition on zones.status that it does not have";
+    let status = "the SQL of its access pattern has a condition on zones.status that the statement does not have";
     let open = "id = :i AND status = 'open'";
     let not_shut = "id = :i AND status <> 'shut'";
     for (own, read, reason) in [
@@ -1288,7 +1287,7 @@ fn a_read_has_the_conditions_of_the_sql_that_serves_it() {
         (
             "id = :i",
             "region_id = :r AND id >= :i",
-            "the SQL of its access pattern has a condition on zones.id that it does not have",
+            "the SQL of its access pattern has a condition on zones.id that the statement does not have",
         ),
         ("id = :i", "id IN (:a, :b)", ""),
     ] {
@@ -1302,8 +1301,7 @@ fn literals_without_parameters_are_examples() {
     let own =
         "items: [PARCEL], sql: \"SELECT id, state FROM parcels WHERE id = :i AND state = 'in'\"";
     let why = |read: &str| why_not(COPIED, item, own, &format!("id FROM parcels WHERE {read}"));
-    let state =
-        "the SQL of its access pattern has a condition on parcels.state that it does not have";
+    let state = "the SQL of its access pattern has a condition on parcels.state that the statement does not have";
     assert_eq!(why("id = 5 AND state = 'in'"), state);
     for read in ["id = :p AND state = 'in'", "id = $1 AND state = 'in'"] {
         assert_eq!(why(read), "", "{read}");
@@ -1370,7 +1368,9 @@ fn a_condition_without_a_filter_leaves_rows_out_too() {
         why_not(tables, item, &own, &read)
     };
     let has = |condition: &str| {
-        format!("the SQL of its access pattern has a condition {condition} that it does not have")
+        format!(
+            "the SQL of its access pattern has a condition {condition} that the statement does not have"
+        )
     };
     for own in ["lower(status) <> 'shut'", "status > 'm'"] {
         let and = format!(" AND {own}");
@@ -1414,7 +1414,7 @@ fn a_greatest_value_is_none_of_the_rows_without_one() {
     // PostgreSQL sorts NULL before all others.
     assert_eq!(
         why(" null"),
-        "the SQL of its access pattern leaves out rows without bids.price, which it does not"
+        "the SQL of its access pattern leaves out rows without bids.price, which the statement does not"
     );
 }
 
@@ -1771,7 +1771,7 @@ fn rows_of_a_collection_are_read_by_the_key_of_their_parent() {
   PARCEL: { from: parcels, key: { PK: \"I#{zone_id}\", SK: \"P#{id}\" } }";
     let own = "items: [ZONE, PARCEL], sql: \"SELECT z.*, p.* FROM zones z LEFT JOIN parcels p ON p.zone_id = z.id WHERE z.id = :i\"";
     let why = |read: &str| why_not(COPIED, items, own, read);
-    let of_zone = "the SQL of its access pattern has a condition on zones.id that it does not have";
+    let of_zone = "the SQL of its access pattern has a condition on zones.id that the statement does not have";
     assert_eq!(why("id FROM parcels WHERE state = :s"), of_zone);
     assert_eq!(why("id FROM parcels WHERE id = :p"), of_zone);
     assert_eq!(why("id FROM zones WHERE name = :n"), of_zone);
@@ -1916,7 +1916,7 @@ fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
     }
     assert_eq!(why("id", "limit: 1", ""), "");
     let open = "filter: \"state = 'open'\"";
-    let state = "its access pattern has a filter on state that it does not have";
+    let state = "its access pattern has a filter on state that the statement does not have";
     for (read, reason) in [
         ("", state),
         (" AND state = :s", state),
@@ -1978,7 +1978,8 @@ fn a_limit_beside_sql_leaves_rows_out_too() {
 fn one_parameter_for_two_columns_serves_a_read_that_gives_them_one_value() {
     let tables = "bids 100: id, lot distinct=10, price";
     let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" } }";
-    let columns = "compares bids.lot and bids.price with one parameter, which it does not";
+    let columns =
+        "compares bids.lot and bids.price with one parameter, which the statement does not";
     for (pattern, reason) in [
         (
             "filter: \"(price = :i)\"",
@@ -2023,8 +2024,7 @@ fn rows_without_a_parent_are_told_from_those_with_one() {
         assert_eq!(why(columns, "", read), reason, "{columns}: {read}");
     }
     let lacks = "the SQL of its access pattern does not select payers.id by payer_id";
-    let leaves_out =
-        "the SQL of its access pattern leaves out rows without payers.id, which it does not";
+    let leaves_out = "the SQL of its access pattern leaves out rows without payers.id, which the statement does not";
     let with_reference = sql("o.id, o.payer_id", "LEFT JOIN");
     for (own, read, reason) in [
         (&outer, &inner, lacks),
@@ -2101,7 +2101,7 @@ fn items_without_an_attribute_are_not_the_first_rows_of_a_read_of_others() {
 #[test]
 fn one_parameter_for_two_columns_serves_no_read_with_two() {
     let why = |of: &str, columns: &str| {
-        format!("{of} compares {columns} with one parameter, which it does not")
+        format!("{of} compares {columns} with one parameter, which the statement does not")
     };
     let (own, own_sql) = ("its access pattern", "the SQL of its access pattern");
     let two = "bids.lot and bids.price";
@@ -2123,7 +2123,7 @@ fn one_parameter_for_two_columns_serves_no_read_with_two() {
 fn one_parameter_for_two_bounds_of_a_column_serves_no_read_with_two() {
     let read =
         |selected: &str, high: &str| bids(selected, &format!("AND price BETWEEN :p AND :{high}"));
-    let twice = "compares bids.price twice with one parameter, which it does not";
+    let twice = "compares bids.price twice with one parameter, which the statement does not";
     for (by, selected, of) in [
         ("sql", "count(*)", "the SQL of its access pattern"),
         ("filter", "id", "its access pattern"),
@@ -2162,7 +2162,7 @@ access_patterns:
     assert_eq!(why("i"), "");
     assert_eq!(
         why("p"),
-        "its access pattern compares bids.lot and bids.price with one parameter, which it does not"
+        "its access pattern compares bids.lot and bids.price with one parameter, which the statement does not"
     );
 }
 
