@@ -796,10 +796,20 @@ items: { T: { from: t, key: { PK: \"T#{id}\", SK: T } } }
     };
     for role in [&own, &columns, &rows] {
         let refused = work(role).exits(1);
-        refused.says("reads other tables, columns or rows than the user of the plan");
+        refused.says("may read other tables, columns or rows than the user of the plan");
     }
     let results = work(&alike).exits(0).stdout;
     handed.finish(&results, &[]).exits(0);
+    // Policies may show other rows to each of two users.
+    let role = format!("ALTER ROLE {own} NOBYPASSRLS; ALTER ROLE {own} SET search_path = public");
+    database.run(&role).await;
+    let handed = Handed::new(database.url_as(&rows, "secret"), mapping);
+    handed.planned(&["--accept-inconsistent"]);
+    for (role, code) in [(&own, 1), (&rows, 0)] {
+        let mut command = handed.with_target(&words, &[]);
+        let url = database.url_as(role, "secret");
+        run(command.env("DATABASE_URL", url)).exits(code);
+    }
 }
 
 /// A copy has the rows of another moment.

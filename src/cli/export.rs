@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::ending::ended;
 use super::failure::Failure;
 use super::format::{address, counted, counted_as};
-use super::handed::stamped;
+use super::identity::stamped;
 use super::mapping::WrittenMapping;
 use super::options::{Format, RejectLimit, Service, SourceArguments, moment};
 use super::output::OutputStreams;

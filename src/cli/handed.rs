@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::failure::Failure;
-use super::mapping::{self, WrittenMapping, hash};
+use super::identity::{schema, stamped};
+use super::mapping::{self, WrittenMapping};
 use super::output::OutputStreams;
 use super::{selection, target};
-use crate::catalog::{Catalog, Table};
 use crate::load::KeyCheck;
 use crate::load::handout::PlanFacts;
 use crate::mapping::model::Model;
@@ -35,23 +35,6 @@ pub(super) fn environment(
 ) -> Option<String> {
     let key = context.secret.as_ref().map(Secret::check);
     written.environment(key.as_ref().filter(|_| model.uses(&Filter::Pseudonym)))
-}
-
-/// What tells which rows and values the user of a source reads, as a plan has it.
-pub(super) fn schema(catalog: &Catalog, model: &Model) -> String {
-    let tables = source::tables_read(catalog, &model.scans()).into_iter();
-    let tables: Vec<Table> = tables.map(Table::as_read).collect();
-    hash(format!("{tables:?}").as_bytes())
-}
-
-/// What tells the state of a source, as a plan has it.
-pub(super) fn stamped(identity: SourceIdentity, model: &Model) -> SourceIdentity {
-    let fickle = model.passes.iter().any(|pass| pass.fickle);
-    let stamp = identity.stamp.filter(|_| !fickle);
-    SourceIdentity {
-        stamp: stamp.map(|stamp| hash(stamp.as_bytes())),
-        ..identity
-    }
 }
 
 impl HandedSource {
@@ -92,13 +75,6 @@ impl HandedSource {
             .with_code("plan")
             .with_help("set the variables that the mapping names, and the pseudonym key, as they were for `dynafold plan`"));
         }
-        if schema(&catalog, &model) != facts.schema {
-            return Err(Failure::failed(
-                "this database user reads other tables, columns or rows than the user of the plan",
-            )
-            .with_code("plan")
-            .with_help("use a user with the same search path, rights and row security as for `dynafold plan`; if the schema changed since, make a new plan"));
-        }
         if facts.keys == KeyCheck::Proved && keys != KeyCheck::Proved {
             return Err(Failure::failed(
                 "the schema proved for the plan that no two rows make the same key, and no longer does",
@@ -108,6 +84,13 @@ impl HandedSource {
         }
         source.begin(&model.scans()).await?;
         let identity = stamped(source.identity().await?, &model);
+        if schema(&catalog, &model, &identity) != facts.schema {
+            return Err(Failure::failed(
+                "this database user may read other tables, columns or rows than the user of the plan",
+            )
+            .with_code("plan")
+            .with_help("use a user with the same search path, rights and row security as for `dynafold plan`; if the schema changed since, make a new plan"));
+        }
         Ok(Self {
             source,
             identity,

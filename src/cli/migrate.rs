@@ -26,6 +26,7 @@ use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
+use crate::catalog::Catalog;
 use crate::load::state::PruneSelection;
 use crate::load::{self, ItemTypeMarks, Load, LoadOptions};
 use crate::mapping::model::Model;
@@ -107,11 +108,13 @@ struct PreparedLoad {
     context: Context,
     target: Arc<dyn Target>,
     options: LoadOptions,
+    catalog: Catalog,
 }
 
 impl PreparedLoad {
     async fn of(job: &MigrateJob, output: &OutputStreams) -> Result<Self, Failure> {
-        let (mut source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
+        let (mut source, catalog, file) =
+            mapping::open(&job.source, &job.arguments.mapping).await?;
         let keys = file.checked.key_check(job.options.keys);
         let mapping = file.written();
         let whole = file.into_model(output)?;
@@ -155,6 +158,7 @@ impl PreparedLoad {
             model,
             context,
             target,
+            catalog,
         })
     }
 
@@ -167,6 +171,7 @@ impl PreparedLoad {
             job,
             &self.mapping,
             &identity,
+            &self.catalog,
             target.as_ref(),
             &model,
             &self.context,

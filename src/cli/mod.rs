@@ -18,6 +18,7 @@ mod files;
 mod finish;
 mod flags;
 mod handed;
+mod identity;
 mod init;
 mod inspect;
 mod mapping;

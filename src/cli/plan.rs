@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::failure::Failure;
-use super::handed::{environment, schema, stamped};
+use super::handed::environment;
+use super::identity::{schema, stamped};
 use super::mapping::WrittenMapping;
 use super::options::{RejectLimit, Service, SourceArguments, WriteRate, moment};
 use super::output::OutputStreams;
@@ -124,7 +125,7 @@ pub(super) async fn run(arguments: Plan, output: &OutputStreams) -> Result<Outco
         mark: PlanFacts::new_mark(),
         mapping: written.text.clone(),
         environment: environment(&written, &model, &context),
-        schema: schema(&catalog, &model),
+        schema: schema(&catalog, &model, &identity),
         items: arguments.items.clone(),
         table: model.table.name.clone(),
         source: identity.name,

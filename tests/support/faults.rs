@@ -90,6 +90,7 @@ impl Source for FakeSource {
         let identity = SourceIdentity {
             name: "memory:".to_owned(),
             stamp: None,
+            user: None,
         };
         Ok(identity)
     }

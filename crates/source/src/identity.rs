@@ -24,6 +24,8 @@ pub struct SourceIdentity {
     /// database cannot prove it. It says nothing of SQL that depends on more than stored rows: the
     /// clock, chance, a setting of the session.
     pub stamp: Option<String>,
+    /// The database user (PostgreSQL): row security may show other rows to another one.
+    pub user: Option<String>,
 }
 
 /// A session of a server, which is asked about and cancelled over another connection.

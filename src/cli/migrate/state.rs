@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use super::job::MigrateJob;
 use super::keys::KeyTemplateTexts;
+use crate::catalog::Catalog;
 use crate::cli::failure::Failure;
+use crate::cli::identity::schema;
 use crate::cli::mapping::{WrittenMapping, hash};
 use crate::cli::output::OutputStreams;
 use crate::load;
@@ -22,6 +24,7 @@ pub(super) fn open(
     job: &MigrateJob,
     mapping: &WrittenMapping,
     source: &source::SourceIdentity,
+    catalog: &Catalog,
     target: &dyn Target,
     model: &Model,
     context: &Context,
@@ -32,6 +35,11 @@ pub(super) fn open(
     }
     let mut identity = (mapping.identity())
         .plain("the source", &source.name)
+        .with(
+            "the source's schema",
+            schema(catalog, model, source),
+            "its tables and columns, or what the database user may read of them",
+        )
         .plain("the target", target.place())
         .plain("the table", &model.table.name);
     for (option, value) in job.arguments.identity() {

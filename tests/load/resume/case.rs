@@ -17,7 +17,7 @@ use crate::support::wait::{PATIENCE, comes};
 /// A mapping in a folder, a source, and a table that is loaded.
 pub(in crate::load) struct Case {
     pub(in crate::load) folder: tempfile::TempDir,
-    source: String,
+    pub(super) source: String,
     /// `None`: a table in a file.
     pub(in crate::load) storm: Option<Storm>,
     /// Options of every `migrate`.

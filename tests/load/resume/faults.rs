@@ -9,6 +9,7 @@ use super::left::{books, total};
 use super::repeat::{NIGHTLY, clean, loaded, plant};
 use crate::support::books::hold_loaded;
 use crate::support::cli::{Ran, command, ran, run};
+use crate::support::postgres;
 use crate::support::source::Source;
 use crate::support::sqlite::{Database, settled};
 use crate::support::wait::{PATIENCE, comes};
@@ -462,4 +463,47 @@ async fn an_item_that_cannot_be_deleted_is_a_reject_and_the_books_balance() {
     case.set("");
     let report = case.migrate(&["--changes-only", "--prune"]).exits(0).json();
     assert_eq!(report["total"]["deleted"], 1);
+}
+
+/// It would skip the chunks that the first user's rows have filled, and delete the items of rows that it does not see.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_does_not_resume_where_the_user_or_the_schema_is_another() {
+    let mut database = postgres::Database::with(
+        "CREATE TABLE users (id int PRIMARY KEY, owner text); INSERT INTO users VALUES (1, 'a'), (2, 'b'), (3, 'c');
+         ALTER TABLE users ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON users USING (id > 1 OR current_user LIKE '%one')",
+    )
+    .await;
+    let [one, two] = [database.role("one").await, database.role("two").await];
+    let grant = format!("GRANT SELECT ON users TO {one}, {two}");
+    database.run(&grant).await;
+    let mut case = Case::storm(&database.url_as(&one, "secret"), "");
+    case.map(
+        "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items: { USER: { from: users, columns: [owner], key: { PK: \"USER#{id}\", SK: \"USER#\" } } }
+",
+    );
+    case.options = ["--max-rejects", "0", "--append"]
+        .map(str::to_owned)
+        .to_vec();
+    let stops = |case: &Case| {
+        case.set(REFUSES);
+        says(case.migrate(&["--fresh"]), 1, &["more rejects"]);
+        case.set("");
+    };
+    let schema = "the source's schema (its tables and columns, or what the database user may read of them) has changed";
+    stops(&case);
+    case.source = database.url_as(&two, "secret");
+    case.migrate(&[]).exits(1).says(schema);
+    assert_eq!(case.storms().counts().items.put, 0);
+    case.source = database.url_as(&one, "secret");
+    // What decides on no value changes nothing.
+    let index = "CREATE INDEX ON users (owner); CREATE TABLE other (id int)";
+    database.run(index).await;
+    assert_eq!(case.migrate(&[]).exits(0).json()["total"]["written"], 3);
+    stops(&case);
+    let width = "ALTER TABLE users ALTER COLUMN owner TYPE varchar(9)";
+    database.run(width).await;
+    case.migrate(&[]).exits(1).says(schema);
+    case.migrate(&["--fresh"]).exits(0);
 }

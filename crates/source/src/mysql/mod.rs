@@ -334,7 +334,11 @@ impl Source for Mysql {
     // log already may not be in the snapshot yet.
     async fn identity(&mut self) -> Result<SourceIdentity> {
         let name = self.place.clone();
-        Ok(SourceIdentity { name, stamp: None })
+        Ok(SourceIdentity {
+            name,
+            stamp: None,
+            user: None,
+        })
     }
 
     fn canceller(&self) -> Option<Canceller> {

@@ -132,6 +132,7 @@ impl Postgres {
         Ok(SourceIdentity {
             name: error::place(&self.options),
             stamp: state.map(|state| format!("{} {meaning}", state.stamp)),
+            user: self.backend.as_ref().map(|backend| backend.user.clone()),
         })
     }
 }
@@ -148,6 +149,7 @@ pub(super) struct Backend {
     /// When it has loaded the server's configuration, in microseconds since 1970.
     pub(super) configured: i64,
     pub(super) snapshot: String,
+    user: String,
     pub(super) exports: bool,
 }
 

@@ -300,6 +300,7 @@ impl Source for Sqlite {
         Ok(SourceIdentity {
             name: format!("sqlite:{}", self.file.display()),
             stamp: self.stamp.clone(),
+            user: None,
         })
     }
 

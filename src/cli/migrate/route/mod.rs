@@ -16,7 +16,7 @@ use super::Migrate;
 use crate::cli::export::{self, CompleteExport, ExportJob, Exported};
 use crate::cli::failure::Failure;
 use crate::cli::format::{bytes, counted_as};
-use crate::cli::handed::stamped;
+use crate::cli::identity::stamped;
 use crate::cli::output::OutputStreams;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, mapping, prices, selection, target};
