@@ -73,6 +73,13 @@ fn base(shape: &QueryShape<'_>, pass: &Pass) -> Option<usize> {
     only(&all)
 }
 
+/// Whether two values of an enum or a set of MySQL have the same text. The value of no label is the empty text. Of what is computed
+/// the labels are not known.
+fn has_twins(labels: &[String]) -> bool {
+    let mut texts = HashSet::from([""]);
+    labels.is_empty() || !labels.iter().all(|label| texts.insert(label))
+}
+
 fn only(relations: &[usize]) -> Option<usize> {
     match relations {
         [only] => Some(*only),
@@ -190,9 +197,14 @@ impl<'a> AttributeColumns<'a> {
         let column = self.source_column(at).map(|output| output.column);
         // What is computed has the type that the source names for the result.
         let column = column.or_else(|| shape.columns.get(at))?;
-        match column.data_type {
+        match &column.data_type {
             DataType::Set { .. } if column.nullable && !self.item.keep_nulls => {
                 Some("the empty set and NULL both give no attribute")
+            }
+            DataType::Enum { values } | DataType::Set { values }
+                if shape.catalog.dbms != Dbms::Postgres && has_twins(values) =>
+            {
+                Some("two of its values have the same text")
             }
             // Of a domain only its name is declared, and it may be one of bits.
             DataType::Binary { .. }
