@@ -49,7 +49,8 @@ pub(crate) fn reach(
             continue;
         };
         let node = node.inner();
-        if begin_apart(asked_beginning(condition), beginning(node)) {
+        let is_apart = begin_apart(asked_beginning(condition), beginning(node));
+        if is_apart || is_outside(condition, node) {
             return Reachability::Never;
         }
         if work.is_used_up() {
@@ -90,6 +91,25 @@ fn asked_beginning(condition: &SortCondition) -> &str {
     }
 }
 
+/// Whether every value of a key attribute is below or above all values of a range. DynamoDB compares UTF-8 bytes, as `str` does.
+fn is_outside(condition: &SortCondition, node: &AttributeNode) -> bool {
+    use SortCondition::{BeginsWith, Between, Greater, GreaterOrEqual, Is, Less, LessOrEqual};
+    let (low, high) = match condition {
+        Between(low, high) => (Some(low), Some(high)),
+        Greater(low) | GreaterOrEqual(low) => (Some(low), None),
+        Less(high) | LessOrEqual(high) => (None, Some(high)),
+        Is(_) | BeginsWith(_) => return false,
+    };
+    let (made, is_made_whole) = node.template().map_or(("", false), Template::prefix);
+    let is_below = low
+        .map(Template::prefix)
+        .is_some_and(|(low, _)| made < low && (is_made_whole || !low.starts_with(made)));
+    let is_above = high
+        .map(Template::prefix)
+        .is_some_and(|(high, is_whole)| made > high && (is_whole || !made.starts_with(high)));
+    is_below || is_above
+}
+
 /// The texts that are asked for, with those that are made: all of them, and the ordinary ones.
 fn sides(
     subject: ProofSubject<'_>,
@@ -100,7 +120,8 @@ fn sides(
     let (asked, open) = match condition {
         SortCondition::Is(template) => (template, false),
         SortCondition::BeginsWith(template) => (template, true),
-        _ => (&bounds, true),
+        SortCondition::Between(..) => (&bounds, true),
+        _ => return None,
     };
     let parameter = |_: &Placeholder| Domain::unknown("a parameter");
     let asked = KnownTemplate::new(asked, subject.time_zone, &parameter);

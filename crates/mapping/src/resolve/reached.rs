@@ -189,19 +189,15 @@ fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
     Some(ranges.next()?.value.entries().first()?.value.span.clone())
 }
 
-/// The key attributes that an item must have, with what is asked of each. Of one that is less or greater than another,
-/// nothing is known but that it is there.
+/// The key attributes that an item must have, with what is asked of each.
 fn conditions(pattern: &AccessPattern) -> Vec<KeyCondition<'_>> {
-    use SortCondition::{BeginsWith, Between, Is};
     let partition = pattern.partition.iter();
-    let partition = partition.map(|(key, template)| (key, Some(Is(template.clone()))));
+    let partition =
+        partition.map(|(key, template)| (key, Some(SortCondition::Is(template.clone()))));
     let sort = pattern.order.iter().map(|key| {
         let mut sort = pattern.sort.iter();
         let found = sort.find(|(other, _)| other == key);
-        let condition = found
-            .map(|(_, condition)| condition)
-            .filter(|condition| matches!(condition, Is(_) | BeginsWith(_) | Between(..)));
-        (key, condition.cloned())
+        (key, found.map(|(_, condition)| condition.clone()))
     });
     partition.chain(sort).collect()
 }

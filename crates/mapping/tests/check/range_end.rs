@@ -2,8 +2,8 @@
 
 use dynafold_mapping::diagnostic::Code;
 
-use super::check_with;
 use super::refused::{asked, with};
+use super::{catalog, check_with};
 
 /// What is said of a range of events, at which text and with which help.
 fn told(condition: &str, sql: Option<&str>) -> Option<(String, String, String)> {
@@ -82,4 +82,37 @@ fn a_whole_key_is_held_against_the_query() {
         message,
         "items at `{since}` itself are returned: by the range, and the query does the opposite"
     );
+}
+
+#[test]
+fn item_types_beyond_the_bounds_of_a_range_are_not_found() {
+    let told = |items: &str, range: &str| {
+        let text = format!(
+            "dynafold: 1
+table: {{ name: app, key: {{ partition: PK, sort: SK }} }}
+items:
+  USER: {{ from: users, key: {{ PK: \"U#{{id}}\", SK: \"USER#\" }} }}
+  LARGE: {{ from: users, key: {{ PK: \"U#{{id}}\", SK: \"USER!LARGE#\" }} }}
+  VOTE: {{ from: subscribe_users, columns: [], key: {{ PK: \"U#{{user_id}}\", SK: \"USER#VOTE#{{subscribe_id}}\" }} }}
+access_patterns:
+  p: {{ items: [{items}], key: {{ PK: \"U#{{id}}\", SK: {{ {range} }} }} }}
+"
+        );
+        let (_, mut told) = check_with(&text, &catalog());
+        told.retain(|one| matches!(one.code, Code::ExtraItems | Code::NeverMatches));
+        told.into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    for (items, range) in [
+        ("USER, LARGE", "between: [\"USER!\", \"USER#\"]"),
+        ("USER, VOTE", "between: [\"USER#\", \"USER#VOTE#{max}\"]"),
+        ("USER, VOTE", "ge: \"USER#\""),
+        ("USER, LARGE", "lt: \"USER#VOTE\""),
+    ] {
+        assert_eq!(told(items, range), Vec::<String>::new(), "{range}");
+    }
+    let range = "between: [\"USER!\", \"USER#W\"]";
+    assert_eq!(told("USER, LARGE", range), ["`p` also finds `VOTE`"]);
+    let found = told("USER, VOTE", "le: \"USER#\"");
+    let never = "`p` can never find `VOTE`: it asks for SK le USER#, and VOTE has SK = USER#VOTE#{subscribe_id}";
+    assert_eq!(found, [never, "`p` also finds `LARGE`"]);
 }
