@@ -105,6 +105,8 @@ pub struct SqlQuery {
     pub used: Vec<String>,
     /// Whether anything is made otherwise than by operators from columns and literals: by a function, a cast.
     pub calls: bool,
+    /// Whether any of that is none of the functions and casts that give the same for the same.
+    pub calls_unknown: bool,
 }
 
 /// How SELECTs are put together.
@@ -638,8 +640,12 @@ impl Visitor for QueryFacts {
             }
             _ => None,
         };
+        let is_call = matches!(expression, Expr::Function(_) | Expr::Cast { .. });
+        let is_known = is_call && word.is_none();
         self.read.unsteady.extend(word);
-        self.read.calls |= !is_plain(expression, self.read.sql.dbms());
+        let is_plain = is_plain(expression, self.read.sql.dbms());
+        self.read.calls |= !is_plain;
+        self.read.calls_unknown |= !is_plain && !is_known;
         ControlFlow::Continue(())
     }
 

@@ -285,18 +285,31 @@ fn may_hide_rows(scan: &Scan, catalog: &Catalog) -> bool {
 }
 
 /// The tables of which row security may hide rows from it, by the names that people write; of a view it is known itself whether
-/// row security lies behind it. Of SQL that reads other rows, a condition among it, it is not known which tables it reads.
+/// row security lies behind it. Of SQL that may read other rows, a condition among it, it is not known which tables it reads.
 pub(super) fn row_security(scan: &Scan, catalog: &Catalog) -> Vec<String> {
     let reads = |table: &&Table| {
         let is_it = |name: &TableName| *name == table.name || catalog.table(name).is_none();
         let mut sql = scan.foreign_sql().into_iter();
-        scan.tables().into_iter().any(is_it) || sql.any(|sql| reads_more(sql, catalog.dbms))
+        scan.tables().into_iter().any(is_it) || sql.any(|sql| may_read_tables(sql, catalog))
     };
     let hidden = catalog.tables.iter().filter(|table| table.row_security);
     let names = hidden
         .filter(reads)
         .map(|table| catalog.display_name(&table.name));
     names.collect()
+}
+
+/// Whether SQL of the mapping may read tables: it is a query, has one within it, or calls what may be somebody's own function.
+fn may_read_tables(sql: &str, catalog: &Catalog) -> bool {
+    let query = SqlQuery::read(&format!("SELECT 1 WHERE {sql}"), Some(catalog.dbms));
+    query.map_or(true, |query| {
+        let mut functions = query.functions.iter();
+        let mut is_own = || functions.any(|name| catalog.own_functions.contains(name));
+        query.calls_unknown
+            || !query.unsteady.is_empty()
+            || !query.tables.is_empty()
+            || query.calls && (catalog.own_operators || is_own())
+    })
 }
 
 // Whether what a pass reads depends on more than the rows of the snapshot: on the clock, on chance, on who asks, on

@@ -459,6 +459,11 @@ fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
         ),
         ("where: user_id IN (SELECT id FROM subscribes)", true),
         (
+            "where: abs(user_id) > 5 AND CAST(user_id AS text) > ''",
+            false,
+        ),
+        ("where: recent(user_id) AND abs(user_id) > 5", true),
+        (
             "join: { s: subscribe_id }, columns: [s.title], accept: [hidden-rows]",
             false,
         ),
@@ -471,6 +476,16 @@ fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
         let message = "row security may hide rows of subscribes from this user, and items are made without them";
         let expected = if told { vec![message] } else { Vec::new() };
         assert_eq!(found, expected, "{more}");
+    }
+    let own_function = |catalog: &mut Catalog| catalog.own_functions = vec!["abs".to_owned()];
+    let own_operator = |catalog: &mut Catalog| catalog.own_operators = true;
+    for own in [&own_function as &dyn Fn(&mut Catalog), &own_operator] {
+        let text = item(&format!("{key}, columns: [], where: abs(user_id) > 5"));
+        let found = told_with(Code::HiddenRows, &text, &|catalog| {
+            table_mut(catalog, "subscribes").row_security = true;
+            own(catalog);
+        });
+        assert_eq!(found.len(), 1);
     }
 }
 
