@@ -14,7 +14,7 @@ use dynafold_sql::{
 use super::bind::{ItemBinder, unknown};
 use super::patterns::BoundPattern;
 use super::scope::{Scope, of_hidden, unknown_column};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, nearest};
 use crate::model::{AccessPattern, Placeholder};
 use crate::proof::{PatternProof, SizeProof};
 use crate::raw::{RawItem, Spanned};
@@ -60,10 +60,21 @@ impl ItemBinder<'_> {
                     let message = format!("`{}` is not in `columns` anyway", name.value);
                     self.report(Code::UnknownColumn, span, message, "remove it from `omit`");
                 } else {
+                    let alias = name.value.split_once('.').map(|(alias, _)| alias);
+                    let parent = alias.and_then(|alias| self.scope.parent(alias));
+                    let table = parent.map_or(self.scope.table, |parent| Some(parent.table));
+                    let catalog = self.scope.catalog;
+                    let may_be_hidden = table.is_some_and(|table| catalog.may_hide_names(table));
                     let relation = format!("`{}`", self.scope.written);
                     let fault = unknown_column(&name.value, span, &relation, names());
-                    let fault = of_hidden(fault, self.scope.table);
-                    self.scope.diagnostics.push(fault);
+                    let mut fault = of_hidden(fault, table);
+                    // A hidden column is in no item anyway, unless the name is another one's with a slip.
+                    if may_be_hidden {
+                        fault.code = Code::HiddenColumns;
+                    }
+                    if !may_be_hidden || nearest(&name.value, names()).is_some() {
+                        self.scope.diagnostics.push(fault);
+                    }
                 }
             }
         }

@@ -421,6 +421,30 @@ fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
 }
 
 #[test]
+fn a_column_whose_name_the_server_may_hide_can_be_omitted() {
+    let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }";
+    // Whether there is a model, and whether the name is told.
+    let omitted = |dbms, hidden: Option<&str>, omit: &str| {
+        let mut catalog = catalog();
+        catalog.dbms = dbms;
+        let hidden = hidden.map(|name| vec![name.to_owned()]);
+        table_mut(&mut catalog, "subscribes").hidden_columns = hidden;
+        let more = format!("join: {{ s: subscribe_id }}, columns: [user_id, s.*], omit: [{omit}]");
+        let (model, told) = check_with(&item(&format!("{key}, {more}")), &catalog);
+        let lacks = format!("has no column `{omit}`");
+        let is_told = told.iter().any(|one| one.message.contains(&lacks));
+        (model.is_some(), is_told)
+    };
+    let (hidden, mysql) = (Some("note"), Dbms::Mysql);
+    assert_eq!(omitted(mysql, hidden, "s.note"), (true, false));
+    assert_eq!(omitted(mysql, hidden, "s.secret"), (true, false));
+    // That may be `s.title`, which is in the items.
+    assert_eq!(omitted(mysql, hidden, "s.titel"), (true, true));
+    assert_eq!(omitted(mysql, None, "s.secret"), (false, true));
+    assert_eq!(omitted(Dbms::Postgres, hidden, "s.secret"), (false, true));
+}
+
+#[test]
 fn nothing_is_joined_or_embedded_along_a_column_that_the_user_may_not_read() {
     let mut catalog = catalog();
     let users = table_mut(&mut catalog, "users");
