@@ -215,7 +215,10 @@ async fn a_grant_on_columns_hides_the_others_and_the_keys_that_have_them() {
                 "CREATE TABLE pairs (a INT, b INT, v INT, PRIMARY KEY (a, b), UNIQUE (v, b));
                  CREATE TABLE uses (id INT PRIMARY KEY, x INT, y INT, own INT,
                      FOREIGN KEY (x, y) REFERENCES pairs (a, b), FOREIGN KEY (own) REFERENCES uses (id));
-                 CREATE TABLE all_granted (id INT PRIMARY KEY, v INT);",
+                 CREATE TABLE all_granted (id INT PRIMARY KEY, v INT);
+                 CREATE TABLE unseen (a INT, s INT INVISIBLE DEFAULT 0, PRIMARY KEY (a, s));
+                 CREATE TABLE unseen_uses (x INT PRIMARY KEY, s INT INVISIBLE,
+                     FOREIGN KEY (x, s) REFERENCES unseen (a, s));",
             )
             .await;
         let name = database.name().to_owned();
@@ -223,8 +226,11 @@ async fn a_grant_on_columns_hides_the_others_and_the_keys_that_have_them() {
             format!("SELECT (a, v) ON {name}.pairs"),
             format!("SELECT (id, x, own) ON {name}.uses"),
             format!("SELECT (id, v) ON {name}.all_granted"),
+            format!("SELECT (a) ON {name}.unseen"),
+            format!("SELECT (x) ON {name}.unseen_uses"),
         ];
-        let url = database.user(&[&grants[0], &grants[1], &grants[2]]).await;
+        let grants: Vec<&str> = grants.iter().map(String::as_str).collect();
+        let url = database.user(&grants).await;
         let mut source = open(&url).await;
         let catalog = source.catalog().await.unwrap();
         let (pairs, uses) = (table(&catalog, "pairs"), table(&catalog, "uses"));
@@ -240,6 +246,15 @@ async fn a_grant_on_columns_hides_the_others_and_the_keys_that_have_them() {
         assert_eq!(leading, expected, "{product}");
         let all_granted = table(&catalog, "all_granted");
         assert_eq!(all_granted.hidden_columns, None, "{product}");
+        // MySQL does not refuse `*` because of them.
+        let (unseen, uses) = (table(&catalog, "unseen"), table(&catalog, "unseen_uses"));
+        let is_mysql = product == "mysql";
+        for table in [all_granted, unseen, uses] {
+            assert_eq!(table.may_hide_invisible, is_mysql, "{product}");
+        }
+        assert_eq!(unseen.hidden_columns.is_none(), is_mysql, "{product}");
+        assert_eq!(unseen.primary_key, Vec::<String>::new(), "{product}");
+        assert_eq!(uses.foreign_keys.len(), 0, "{product}");
         let told = catalog.notices.join("\n");
         let hidden = format!(
             "{name}.pairs has columns that this user may not read (the server does not name them); let an"

@@ -795,7 +795,10 @@ fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) ->
         }),
         of(
             "declarations with columns that this user may not read, of",
-            &|table| table.is_stored() && table.hidden_columns.is_some(),
+            &|table| {
+                let may_hide = table.hidden_columns.is_some() || catalog.may_hide_names(table);
+                table.is_stored() && may_hide
+            },
         ),
         of("the tables behind", &|table| !table.is_stored()),
     ]

@@ -539,6 +539,11 @@ fn columns_whose_names_the_server_hides_are_said_not_to_be_counted() {
     assert_eq!(hiding(Dbms::Mysql, &[]), ["users"]);
     assert_eq!(hiding(Dbms::Mariadb, &["secret"]), ["users"]);
     assert!(hiding(Dbms::Postgres, &["secret"]).is_empty());
+    let mut catalog = catalog();
+    table_mut(&mut catalog, "users").may_hide_invisible = true;
+    let (raw, faults) = Raw::read(&item(""), &|_| None);
+    let proofs = resolve(&raw.unwrap(), faults, &catalog, &Described::new()).proofs;
+    assert_eq!(proofs.unwrap().coverage.hiding_names, ["users"]);
 }
 
 /// SQLite takes such a column.

@@ -122,7 +122,7 @@ impl Catalog {
     pub fn may_hide_names(&self, table: &Table) -> bool {
         let is_mysql = matches!(self.dbms, Dbms::Mysql | Dbms::Mariadb);
         let hidden = table.hidden_columns.as_ref();
-        hidden.is_some_and(|names| is_mysql || names.is_empty())
+        table.may_hide_invisible || hidden.is_some_and(|names| is_mysql || names.is_empty())
     }
 
     /// What keys a column is part of, as an ERD marks it; a key that another table refers to counts as unique.

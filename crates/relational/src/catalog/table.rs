@@ -50,6 +50,10 @@ pub struct Table {
     /// all. They are not among `columns`. MySQL and MariaDB hide the names of most of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_columns: Option<Vec<String>>,
+    /// Whether it may have invisible columns that the connected user may not read, besides those that are told: MySQL neither
+    /// names them to that user nor refuses `*`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_hide_invisible: bool,
     /// The tables that inherit from it, directly or through others (PostgreSQL). Their rows are read with its own, and its
     /// keys do not cover them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

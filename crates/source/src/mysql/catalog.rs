@@ -173,7 +173,7 @@ fn add_columns(catalog: &mut Catalog, rows: &[MySqlRow]) -> sqlx::Result<()> {
 }
 
 /// Finds the tables of which the user may read only some columns, and says so. The server does not list the columns on
-/// which the user has no privilege at all, and refuses `*` for them.
+/// which the user has no privilege at all, and refuses `*` for them, MySQL not for invisible ones.
 async fn find_hidden_columns(
     connection: &mut MySqlConnection,
     catalog: &mut Catalog,
@@ -189,18 +189,29 @@ async fn find_hidden_columns(
         let name = MysqlDialect.table(&table.name);
         let of_table = format!(" ON {name} TO ");
         if grants.iter().any(|grant| grant.contains(&of_table)) {
-            match prepare(connection, &format!("SELECT * FROM {name}")).await {
+            let prepared = prepare(connection, &format!("SELECT * FROM {name}")).await;
+            match prepared {
                 Err(error) if is_refusal(&error) => {
                     table.hidden_columns.get_or_insert_default();
                 }
                 // A view may have other faults, of which a read tells.
                 Err(error) if error.as_database_error().is_none() => return Err(error),
+                // Who may see the definition is told all columns.
+                Ok(_) if server.dbms == Dbms::Mysql && table.is_stored() => {
+                    let sql = format!("SHOW CREATE TABLE {name}");
+                    table.may_hide_invisible = rows_if_any(connection, &sql).await?.is_empty();
+                }
                 _ => {}
             }
         }
-        if let Some(hidden) = table.hidden_in_words() {
+        let has = table
+            .hidden_in_words()
+            .map(|hidden| format!("has {hidden}"));
+        let may_have = "may have invisible columns that this user may not read";
+        let may_have = table.may_hide_invisible.then(|| may_have.to_owned());
+        for has in has.into_iter().chain(may_have) {
             let grant = server.grant(&table.name.to_string());
-            let notice = format!("{} has {hidden}; {grant}", table.name);
+            let notice = format!("{} {has}; {grant}", table.name);
             catalog.notices.push(notice);
         }
     }
@@ -223,7 +234,7 @@ fn leave_out_hidden_keys(tables: &mut [Table]) {
         let mut columns = columns.iter();
         columns.all(|name| table.column(name).is_some())
     };
-    let hiding = |table: &&mut Table| table.hidden_columns.is_some();
+    let hiding = |table: &&mut Table| table.hidden_columns.is_some() || table.may_hide_invisible;
     for table in tables.iter_mut().filter(hiding) {
         if !is_shown(table, &table.primary_key) {
             table.primary_key.clear();
