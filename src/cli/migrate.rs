@@ -28,7 +28,7 @@ use super::target::BilledUse;
 use super::{Outcome, mapping, progress, report, selection, target};
 use crate::catalog::Catalog;
 use crate::load::state::PruneSelection;
-use crate::load::{self, ItemTypeMarks, Load, LoadOptions};
+use crate::load::{self, ItemTypeMarks, KeyCheck, Load, LoadOptions};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source::Source;
@@ -164,8 +164,12 @@ impl PreparedLoad {
 
     /// Locks the state, proves that the load can be, prepares the table, and loads.
     async fn load(mut self, job: &MigrateJob, output: &OutputStreams) -> Result<Loaded, Failure> {
-        let identity = self.source.identity().await?;
+        let mut identity = self.source.identity().await?;
         let (target, model) = (self.target, self.model);
+        // Without a stamp, a load that resumes reads all rows again.
+        let is_fickle = model.passes.iter().any(|pass| pass.fickle);
+        let reads_all = self.options.prune.is_some() || self.options.keys == KeyCheck::Late;
+        identity.stamp = identity.stamp.filter(|_| !is_fickle && !reads_all);
         // The lock first: of two runs that start at one time, the second must not touch anything.
         let state = state::open(
             job,

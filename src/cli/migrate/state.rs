@@ -19,7 +19,7 @@ use crate::source;
 use crate::target::Target;
 
 /// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
-/// those into a table in memory. A plan says if there is a load to go on with.
+/// those into a table in memory. A plan says if there is one that may skip rows.
 pub(super) fn open(
     job: &MigrateJob,
     mapping: &WrittenMapping,
@@ -57,7 +57,8 @@ pub(super) fn open(
     }
     let mode = job.arguments.resume_mode();
     if job.arguments.plan {
-        if mode == ResumeMode::Resume && state::has_begun(&job.state_file, &identity) {
+        let may_skip = |stamp: &String| state::may_skip(&job.state_file, &identity, stamp);
+        if mode == ResumeMode::Resume && source.stamp.as_ref().is_some_and(may_skip) {
             output.warning(&format!(
                 "{} keeps an unfinished load with these options: it may skip chunks that it has loaded, whatever the table holds now, and then writes less than this plan says; --fresh starts over",
                 job.state_file.display()

@@ -87,11 +87,13 @@ pub fn selection(path: &Path, place: &str) -> Option<String> {
 }
 
 /// Whether the state at a path, which is neither locked nor changed, is that of an unfinished run with this identity that
-/// has done a part.
-pub fn has_begun(path: &Path, identity: &RunIdentity) -> bool {
+/// has done a part of a source in this state.
+pub fn may_skip(path: &Path, identity: &RunIdentity, stamp: &str) -> bool {
     StateLog::peek(path).is_ok_and(|contents| {
         let is_open = !contents.complete && !contents.done.is_empty();
-        is_open && identity.differences(&contents.identity).is_empty()
+        let mut attempts = contents.attempts.iter();
+        let is_unchanged = attempts.all(|attempt| attempt.stamp.as_deref() == Some(stamp));
+        is_open && is_unchanged && identity.differences(&contents.identity).is_empty()
     })
 }
 
