@@ -465,7 +465,7 @@ async fn an_item_that_cannot_be_deleted_is_a_reject_and_the_books_balance() {
     assert_eq!(report["total"]["deleted"], 1);
 }
 
-/// It would skip the chunks that the first user's rows have filled, and delete the items of rows that it does not see.
+/// It would count rows that it does not read as gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_does_not_resume_where_the_user_or_the_schema_is_another() {
     let mut database = postgres::Database::with(
