@@ -764,11 +764,10 @@ async fn a_held_snapshot_of_a_foreign_table_is_not_said_to_be_of_one_moment() {
 /// Such a worker would load other rows, or less of them, and its books would balance.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_whose_user_reads_something_else_than_the_plans_is_refused() {
-    let table = "t (id int PRIMARY KEY, name text, secret text)";
-    let mut database = postgres::Database::with(&format!(
-        "CREATE TABLE {table}; INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y');
-         ALTER TABLE t ENABLE ROW LEVEL SECURITY"
-    ))
+    let mut database = postgres::Database::with(
+        "CREATE TABLE t (id int PRIMARY KEY, name text, secret text); INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y');
+         ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+    )
     .await;
     let [alike, own, columns, rows] = [
         database.role("alike").await,
@@ -780,7 +779,7 @@ async fn a_worker_whose_user_reads_something_else_than_the_plans_is_refused() {
         .run(&format!(
             "GRANT SELECT ON t TO {alike}, {own}, {rows}; GRANT SELECT (id, name) ON t TO {columns};
              ALTER ROLE {alike} BYPASSRLS; ALTER ROLE {own} BYPASSRLS; ALTER ROLE {columns} BYPASSRLS;
-             CREATE SCHEMA AUTHORIZATION {own}; CREATE TABLE {own}.{table}; ALTER TABLE {own}.t OWNER TO {own}"
+             CREATE SCHEMA AUTHORIZATION {own}; CREATE TABLE {own}.t (LIKE t); ALTER TABLE {own}.t OWNER TO {own}"
         ))
         .await;
     let mapping = "dynafold: 1
@@ -788,7 +787,8 @@ table: { name: app, key: { partition: PK, sort: SK } }
 items: { T: { from: t, key: { PK: \"T#{id}\", SK: T } } }
 ";
     let handed = Handed::new(database.url(), mapping);
-    handed.planned(&["--accept-inconsistent"]);
+    // By this snapshot the keys are proved, and in the table without a key they are not: that is not the reason.
+    let held = handed.held(&[]);
     let words = ["work", "--files", "files", "--plan", "plan.ndjson"];
     let work = |role: &str| {
         let mut command = handed.with_target(&words, &[]);
@@ -800,6 +800,7 @@ items: { T: { from: t, key: { PK: \"T#{id}\", SK: T } } }
     }
     let results = work(&alike).exits(0).stdout;
     handed.finish(&results, &[]).exits(0);
+    held.end();
     // Policies may show other rows to each of two users.
     let role = format!("ALTER ROLE {own} NOBYPASSRLS; ALTER ROLE {own} SET search_path = public");
     database.run(&role).await;

@@ -75,13 +75,6 @@ impl HandedSource {
             .with_code("plan")
             .with_help("set the variables that the mapping names, and the pseudonym key, as they were for `dynafold plan`"));
         }
-        if facts.keys == KeyCheck::Proved && keys != KeyCheck::Proved {
-            return Err(Failure::failed(
-                "the schema proved for the plan that no two rows make the same key, and no longer does",
-            )
-            .with_code("plan")
-            .with_help("make a new plan"));
-        }
         source.begin(&model.scans()).await?;
         let identity = stamped(source.identity().await?, &model);
         if schema(&catalog, &model, &identity) != facts.schema {
@@ -89,7 +82,14 @@ impl HandedSource {
                 "this database user may read other tables, columns or rows than the user of the plan",
             )
             .with_code("plan")
-            .with_help("use a user with the same search path, rights and row security as for `dynafold plan`; if the schema changed since, make a new plan"));
+            .with_help("use the same database as for `dynafold plan`, and a user with the same search path, rights and row security; if the schema changed since, make a new plan"));
+        }
+        if facts.keys == KeyCheck::Proved && keys != KeyCheck::Proved {
+            return Err(Failure::failed(
+                "the schema proved for the plan that no two rows make the same key, and no longer does",
+            )
+            .with_code("plan")
+            .with_help("make a new plan"));
         }
         Ok(Self {
             source,

@@ -8,11 +8,16 @@ use crate::source::{self, SourceIdentity};
 /// What tells which rows and values the user of a source reads. A run resumes, and a plan is worked on, only where it is
 /// the same.
 pub(super) fn schema(catalog: &Catalog, model: &Model, identity: &SourceIdentity) -> String {
-    let tables = source::tables_read(catalog, &model.scans()).into_iter();
+    let scans = model.scans();
+    let tables = source::tables_read(catalog, &scans).into_iter();
     let tables: Vec<Table> = tables.map(Table::as_read).collect();
-    let is_restricted = tables.iter().any(|table| table.row_security);
+    // Which function a name in SQL means.
+    let has_sql = scans.iter().any(|scan| scan.has_foreign_sql());
+    let path = has_sql.then_some(&catalog.search_path);
+    // SQL may read restricted tables that it does not name.
+    let is_restricted = !model.row_security().is_empty();
     let user = identity.user.as_ref().filter(|_| is_restricted);
-    hash(format!("{tables:?}{user:?}").as_bytes())
+    hash(format!("{tables:?}{path:?}{user:?}").as_bytes())
 }
 
 /// What tells the state of a source, as a plan has it.

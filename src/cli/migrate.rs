@@ -164,19 +164,24 @@ impl PreparedLoad {
 
     /// Locks the state, proves that the load can be, prepares the table, and loads.
     async fn load(mut self, job: &MigrateJob, output: &OutputStreams) -> Result<Loaded, Failure> {
-        let identity = self.source.identity().await?;
+        let source = self.source.identity().await?;
         let (target, model) = (self.target, self.model);
-        // The lock first: of two runs that start at one time, the second must not touch anything.
-        let state = state::open(
+        let identity = state::identity(
             job,
             &self.mapping,
-            &identity,
+            &source,
             &self.catalog,
             target.as_ref(),
             &model,
             &self.context,
-            output,
         )?;
+        if job.arguments.plan {
+            let is_fickle = model.passes.iter().any(|pass| pass.fickle);
+            let stamp = source.stamp.as_deref().filter(|_| !is_fickle);
+            state::warn_of_unfinished(job, &identity, stamp, self.options.keys, output);
+        }
+        // The lock first: of two runs that start at one time, the second must not touch anything.
+        let state = state::open(job, &identity, target.as_ref())?;
         let state =
             state::of_this_table(state, job.arguments.resume_mode(), target.as_ref(), &model)
                 .await?;

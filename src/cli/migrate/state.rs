@@ -11,16 +11,15 @@ use crate::cli::failure::Failure;
 use crate::cli::identity::schema;
 use crate::cli::mapping::{WrittenMapping, hash};
 use crate::cli::output::OutputStreams;
-use crate::load;
-use crate::load::state::{self, Opened, ResumeMode, State};
+use crate::load::state::{self, Opened, ResumeMode, ResumedWork, RunIdentity, State};
+use crate::load::{self, KeyCheck};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source;
 use crate::target::Target;
 
-/// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
-/// those into a table in memory. A plan says if there is a load to go on with.
-pub(super) fn open(
+/// What makes two loads the same: only then the second resumes the first.
+pub(super) fn identity(
     job: &MigrateJob,
     mapping: &WrittenMapping,
     source: &source::SourceIdentity,
@@ -28,11 +27,7 @@ pub(super) fn open(
     target: &dyn Target,
     model: &Model,
     context: &Context,
-    output: &OutputStreams,
-) -> Result<Option<Opened>, Failure> {
-    if job.arguments.state.is_none() && target.ends_with_process() {
-        return Ok(None);
-    }
+) -> Result<RunIdentity, Failure> {
     let mut identity = (mapping.identity())
         .plain("the source", &source.name)
         .with(
@@ -55,18 +50,48 @@ pub(super) fn open(
     if let Some(secret) = &context.secret {
         identity = identity.with("the key of `pseudonym`", secret.check(), "a secret");
     }
-    let mode = job.arguments.resume_mode();
-    if job.arguments.plan {
-        if mode == ResumeMode::Resume && state::has_begun(&job.state_file, &identity) {
-            output.warning(&format!(
-                "{} keeps an unfinished load with these options: it may skip chunks that it has loaded, whatever the table holds now, and then writes less than this plan says; --fresh starts over",
-                job.state_file.display()
-            ));
-        }
+    Ok(identity)
+}
+
+/// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
+/// those into a table in memory.
+pub(super) fn open(
+    job: &MigrateJob,
+    identity: &RunIdentity,
+    target: &dyn Target,
+) -> Result<Option<Opened>, Failure> {
+    if job.arguments.plan || (job.arguments.state.is_none() && target.ends_with_process()) {
         return Ok(None);
     }
-    let opened = State::open(&job.state_file, &identity, mode);
+    let opened = State::open(&job.state_file, identity, job.arguments.resume_mode());
     Ok(Some(opened.map_err(load::Failure::from)?))
+}
+
+/// Says in a plan what a load that would resume does otherwise.
+pub(super) fn warn_of_unfinished(
+    job: &MigrateJob,
+    identity: &RunIdentity,
+    stamp: Option<&str>,
+    keys: KeyCheck,
+    output: &OutputStreams,
+) {
+    // A plan with --prune shows deletions, and such a load reads all rows.
+    if job.arguments.resume_mode() != ResumeMode::Resume || job.options.prune.is_some() {
+        return;
+    }
+    let what = match state::resumed(&job.state_file, identity, stamp) {
+        Some(ResumedWork::Skips) if keys != KeyCheck::Late => {
+            "it may skip chunks that it has loaded, whatever the table holds now, and then writes less than this plan says; --fresh starts over"
+        }
+        Some(ResumedWork::Deletes) => {
+            "it writes only what differs, and may delete items that it has sent and whose rows are gone; this plan does not show these deletions"
+        }
+        _ => return,
+    };
+    output.warning(&format!(
+        "{} keeps an unfinished load with these options: {what}",
+        job.state_file.display()
+    ));
 }
 
 /// A load that begins anew takes over what another has written, unless its table is gone or another one

@@ -465,7 +465,7 @@ async fn an_item_that_cannot_be_deleted_is_a_reject_and_the_books_balance() {
     assert_eq!(report["total"]["deleted"], 1);
 }
 
-/// It would skip the chunks that the first user's rows have filled, and delete the items of rows that it does not see.
+/// It would count rows that it does not read as gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_does_not_resume_where_the_user_or_the_schema_is_another() {
     let mut database = postgres::Database::with(
@@ -483,18 +483,10 @@ table: { name: app, key: { partition: PK, sort: SK } }
 items: { USER: { from: users, columns: [owner], key: { PK: \"USER#{id}\", SK: \"USER#\" } } }
 ",
     );
-    case.options = ["--max-rejects", "0", "--append"]
-        .map(str::to_owned)
-        .to_vec();
-    let stops = |case: &Case| {
-        case.set(REFUSES);
-        says(case.migrate(&["--fresh"]), 1, &["more rejects"]);
-        case.set("");
-    };
-    let schema = "the source's schema (its tables and columns, or what the database user may read of them) has changed";
+    case.options = APPENDS.map(str::to_owned).to_vec();
     stops(&case);
     case.source = database.url_as(&two, "secret");
-    case.migrate(&[]).exits(1).says(schema);
+    case.migrate(&[]).exits(1).says(OTHER_SCHEMA);
     assert_eq!(case.storms().counts().items.put, 0);
     case.source = database.url_as(&one, "secret");
     // What decides on no value changes nothing.
@@ -504,6 +496,59 @@ items: { USER: { from: users, columns: [owner], key: { PK: \"USER#{id}\", SK: \"
     stops(&case);
     let width = "ALTER TABLE users ALTER COLUMN owner TYPE varchar(9)";
     database.run(width).await;
-    case.migrate(&[]).exits(1).says(schema);
+    case.migrate(&[]).exits(1).says(OTHER_SCHEMA);
     case.migrate(&["--fresh"]).exits(0);
+}
+
+/// Nothing but the mapping's SQL leads to what these functions read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_by_functions_does_not_resume_for_a_user_to_whom_they_may_show_other_rows() {
+    let mut database = postgres::Database::with(
+        "CREATE TABLE users (id int PRIMARY KEY, owner text); INSERT INTO users VALUES (1, 'a'), (2, 'b'), (3, 'c');
+         CREATE SCHEMA mine; CREATE SCHEMA yours; GRANT USAGE ON SCHEMA mine, yours TO PUBLIC;
+         CREATE FUNCTION mine.is_shown(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+         CREATE FUNCTION yours.is_shown(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 > 1';
+         CREATE FUNCTION all_users() RETURNS SETOF users LANGUAGE sql STABLE AS 'SELECT * FROM users'",
+    )
+    .await;
+    let [one, two] = [database.role("one").await, database.role("two").await];
+    let grant = format!(
+        "GRANT SELECT ON users TO {one}, {two};
+         ALTER ROLE {one} SET search_path = public, mine; ALTER ROLE {two} SET search_path = public, yours"
+    );
+    database.run(&grant).await;
+    let secured = format!(
+        "ALTER ROLE {one} SET search_path = public; ALTER ROLE {two} SET search_path = public;
+         ALTER TABLE users ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON users USING (id > 1 OR current_user LIKE '%one')"
+    );
+    for (sql, from) in [
+        ("SELECT 1", "users, where: is_shown(id)"),
+        (&*secured, "{ sql: SELECT * FROM all_users(), key: [id] }"),
+    ] {
+        database.run(sql).await;
+        let mut case = Case::storm(&database.url_as(&one, "secret"), "");
+        case.map(&format!(
+            "dynafold: 1
+table: {{ name: app, key: {{ partition: PK, sort: SK }} }}
+items: {{ USER: {{ from: {from}, columns: [owner], key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }} }} }}
+"
+        ));
+        case.options = APPENDS.map(str::to_owned).to_vec();
+        stops(&case);
+        case.source = database.url_as(&two, "secret");
+        case.migrate(&[]).exits(1).says(OTHER_SCHEMA);
+        case.source = database.url_as(&one, "secret");
+        assert_eq!(case.migrate(&[]).exits(0).json()["total"]["written"], 3);
+    }
+}
+
+const APPENDS: [&str; 3] = ["--max-rejects", "0", "--append"];
+
+const OTHER_SCHEMA: &str = "the source's schema (its tables and columns, or what the database user may read of them) has changed";
+
+/// Begins a load whose items are refused.
+fn stops(case: &Case) {
+    case.set(REFUSES);
+    says(case.migrate(&["--fresh"]), 1, &["more rejects"]);
+    case.set("");
 }

@@ -86,13 +86,28 @@ pub fn selection(path: &Path, place: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Whether the state at a path, which is neither locked nor changed, is that of an unfinished run with this identity that
-/// has done a part.
-pub fn has_begun(path: &Path, identity: &RunIdentity) -> bool {
-    StateLog::peek(path).is_ok_and(|contents| {
-        let is_open = !contents.complete && !contents.done.is_empty();
-        is_open && identity.differences(&contents.identity).is_empty()
-    })
+/// What a run that resumes does otherwise than one that begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResumedWork {
+    /// It skips chunks that it has done.
+    Skips,
+    /// It deletes items that it has sent and whose rows are gone.
+    Deletes,
+}
+
+/// What the run with this identity does if it resumes from the state at a path, which is neither locked nor changed, where
+/// the source's state is told by `stamp`. `None`: it does not resume, or does nothing else.
+pub fn resumed(path: &Path, identity: &RunIdentity, stamp: Option<&str>) -> Option<ResumedWork> {
+    let contents = StateLog::peek(path).ok()?;
+    if contents.complete || !identity.differences(&contents.identity).is_empty() {
+        return None;
+    }
+    let mut attempts = contents.attempts.iter();
+    if stamp.is_some() && attempts.all(|attempt| attempt.stamp.as_deref() == stamp) {
+        return (!contents.done.is_empty()).then_some(ResumedWork::Skips);
+    }
+    let at_start = EarlierRun::of(&contents).table_at_start();
+    (at_start == TableAtStart::Empty).then_some(ResumedWork::Deletes)
 }
 
 /// Locks a path at which a run keeps what it is at in a form of its own, as a state is locked: by a file beside it.
