@@ -1,9 +1,11 @@
 //! The codes of diagnostics. Each has an anchor in docs/diagnostics.md.
 
-use super::Severity;
+use super::{Risk, Severity};
 
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])* $name:ident = $code:literal, $severity:ident;)*) => {
+    (@risk) => { None };
+    (@risk $risk:ident) => { Some(Risk::$risk) };
+    ($($(#[doc = $doc:literal])* $name:ident = $code:literal, $severity:ident $(, $risk:ident)?;)*) => {
         /// A diagnostic's code. The text is stable: scripts and documentation name it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
@@ -22,6 +24,11 @@ macro_rules! codes {
             /// Whether this code is a fault or a risk.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$name => Severity::$severity,)* }
+            }
+
+            /// What a warning puts at risk; `None` of errors.
+            pub fn risk(self) -> Option<Risk> {
+                match self { $(Self::$name => codes!(@risk $($risk)?),)* }
             }
         }
     };
@@ -99,69 +106,90 @@ codes! {
     /// The source refuses a condition or a query, or nothing gives one of their parameters a value.
     Sql = "sql", Error;
     /// A view is joined, of which nothing shows that it has at most one row for each row of the item type.
-    UnprovenJoin = "unproven-join", Warning;
+    UnprovenJoin = "unproven-join", Warning, Rows;
     /// A column whose type has no place of its own in DynamoDB is carried as the database prints it.
-    PrintedType = "printed-type", Warning;
+    PrintedType = "printed-type", Warning, Answers;
     /// `*` leaves out a column that the database calls invisible.
-    InvisibleColumn = "invisible-column", Warning;
+    InvisibleColumn = "invisible-column", Warning, Rows;
     /// `*` leaves out a column that the connected user may not read.
-    HiddenColumns = "hidden-columns", Warning;
+    HiddenColumns = "hidden-columns", Warning, Rows;
     /// Row security may hide rows that an item type is made of from the connected user.
-    HiddenRows = "hidden-rows", Warning;
+    HiddenRows = "hidden-rows", Warning, Rows;
     /// Text in a template looks like a placeholder, but is plain text.
-    LooksLikeAPlaceholder = "looks-like-a-placeholder", Warning;
+    LooksLikeAPlaceholder = "looks-like-a-placeholder", Warning, Answers;
     /// A column of the table's own key, or of what an embed gathers by, may be NULL; such rows are rejected.
-    NullableKey = "nullable-key", Warning;
+    NullableKey = "nullable-key", Warning, Rows;
     /// A filter refuses values that its column can hold; such rows are rejected.
-    RefusedValues = "refused-values", Warning;
+    RefusedValues = "refused-values", Warning, Rows;
     /// All items of a type share one partition key value of an index or of the table.
-    SinglePartition = "single-partition", Warning;
+    SinglePartition = "single-partition", Warning, Throughput;
     /// A partition key of booleans or enums has too few values for the rows or writes of an item type.
-    FewValues = "few-values", Warning;
+    FewValues = "few-values", Warning, Throughput;
     /// A key's shards are too few for the writes of its item types, or many more than they need.
-    ShardCount = "shard-count", Warning;
+    ShardCount = "shard-count", Warning, Throughput;
     /// No item type has the index's key, so that the index would stay empty.
-    EmptyIndex = "empty-index", Warning;
+    EmptyIndex = "empty-index", Warning, Answers;
     /// Two item types could make the same key.
-    SameKey = "same-key", Warning;
+    SameKey = "same-key", Warning, Rows;
     /// A key leaves out columns that tell its rows, or the children of a parent, apart.
-    KeyNotUnique = "key-not-unique", Warning;
+    KeyNotUnique = "key-not-unique", Warning, Rows;
     /// Nothing shows that two rows never make one key; the load will check.
-    KeyUnproved = "key-unproved", Warning;
+    KeyUnproved = "key-unproved", Warning, Rows;
     /// A key attribute of the table or of an index may be empty text, which DynamoDB refuses.
-    EmptyKey = "empty-key", Warning;
+    EmptyKey = "empty-key", Warning, Rows;
     /// A key attribute may have more bytes than DynamoDB takes, by the limits of its columns.
-    LongKey = "long-key", Warning;
+    LongKey = "long-key", Warning, Rows;
     /// A number in a sort key is not padded, so that text order is not number order.
-    UnpaddedNumber = "unpadded-number", Warning;
+    UnpaddedNumber = "unpadded-number", Warning, Answers;
     /// `key_escape` changes the order of numbers or times in a sort key.
-    EscapedOrder = "escaped-order", Warning;
+    EscapedOrder = "escaped-order", Warning, Answers;
     /// A time in a sort key is written so that text order is not the order of time.
-    UnorderedTime = "unordered-time", Warning;
+    UnorderedTime = "unordered-time", Warning, Answers;
     /// An access pattern finds item types beyond those that it promises.
-    ExtraItems = "extra-items", Warning;
+    ExtraItems = "extra-items", Warning, Answers;
     /// An access pattern asks one partition key value more often than a partition can answer.
-    HotReads = "hot-reads", Warning;
+    HotReads = "hot-reads", Warning, Throughput;
     /// An access pattern returns items that have expired and are not deleted yet.
-    ExpiredItems = "expired-items", Warning;
+    ExpiredItems = "expired-items", Warning, Answers;
     /// An access pattern can never find what it promises, or no row meets a condition.
     NeverMatches = "never-matches", Error;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.
-    ParameterForm = "parameter-form", Warning;
+    ParameterForm = "parameter-form", Warning, Answers;
     /// The SQL of an access pattern does not use one of the pattern's parameters.
-    UnusedParameter = "unused-parameter", Warning;
+    UnusedParameter = "unused-parameter", Warning, Answers;
     /// A range of an access pattern includes or leaves out items at its bound otherwise than it, or its query, says.
-    RangeEnd = "range-end", Warning;
+    RangeEnd = "range-end", Warning, Answers;
     /// The relational query of an access pattern sorts text otherwise than DynamoDB does.
-    TextOrder = "text-order", Warning;
+    TextOrder = "text-order", Warning, Answers;
     /// An access pattern orders or limits what comes back otherwise than its SQL.
-    OtherOrder = "other-order", Warning;
+    OtherOrder = "other-order", Warning, Answers;
     /// The database compares text without regard to case, accents or blanks, and a key tells such texts apart.
-    InsensitiveKey = "insensitive-key", Warning;
+    InsensitiveKey = "insensitive-key", Warning, Answers;
     /// What an access pattern answers cannot be compared with what its SQL answers.
-    UnprovedAnswer = "unproved-answer", Warning;
+    UnprovedAnswer = "unproved-answer", Warning, Unproved;
     /// A warning is accepted that does not occur.
-    UnneededAcceptance = "unneeded-acceptance", Warning;
+    UnneededAcceptance = "unneeded-acceptance", Warning, Tidiness;
     /// Something could not be checked without a connection to the source.
-    Unchecked = "unchecked", Warning;
+    Unchecked = "unchecked", Warning, Unproved;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_warning_and_no_error_has_a_risk() {
+        for code in Code::ALL {
+            let is_warning = code.severity() == Severity::Warning;
+            assert_eq!(code.risk().is_some(), is_warning, "{}", code.as_str());
+        }
+    }
+
+    #[test]
+    fn risks_are_ordered_by_weight() {
+        assert!(Risk::ALL.is_sorted());
+        let all = Code::ALL.iter().filter_map(|code| code.risk());
+        let used: std::collections::BTreeSet<Risk> = all.collect();
+        assert!(used.iter().eq(Risk::ALL), "{used:?}");
+    }
 }
