@@ -2232,6 +2232,36 @@ mod tests {
         assert!((rows - float(ask::PAGE)).abs() < 1e-9);
     }
 
+    /// Reads for which there is an index, which others may share for nothing.
+    const CARTS: &str = "carts 300: id, customer distinct=100 most=5\n";
+    const CART_READS: &str = "-- cart (1/s)\nSELECT id FROM carts WHERE id = :id;
+        -- cartsOf (1/s)\nSELECT id FROM carts WHERE customer = :c;\n";
+
+    #[test]
+    fn where_costs_tie_a_read_is_served_by_the_key_of_the_table() {
+        for (tables, sql, key) in [
+            (
+                "refunds 300: id, order_no distinct=200 most=3",
+                "-- refundsOf (2/s)\nSELECT id FROM refunds WHERE order_no = :o;",
+                "key: { PK: \"ORDER_NO#{order_no}\"",
+            ),
+            // No key finds the row of the update, whichever it is.
+            (
+                "shifts 300: id, driver distinct=100 most=5, zone distinct=10 most=40, starts, ends null",
+                "-- shiftsOf (1/s)\nSELECT id, ends FROM shifts WHERE zone = :z AND starts >= :a AND starts < :b ORDER BY starts;
+                -- begin (0.1/s)\nINSERT INTO shifts (id, driver, zone, starts) VALUES (:i, :d, :z, :s);
+                -- end (0.1/s)\nUPDATE shifts SET ends = :e WHERE driver = :d;",
+                "key: { PK: \"ZONE#{zone}\"",
+            ),
+        ] {
+            let (catalog, limits) = traps::tests::schema(&format!("{CARTS}{tables}"));
+            let sql = format!("{CART_READS}{sql}");
+            let found = traps::tests::all_served(&catalog, &limits, &sql);
+            assert!(found.mapping.contains(key), "{}", found.mapping);
+            assert_eq!(found.report.indexes.len(), 1);
+        }
+    }
+
     #[test]
     fn a_filter_beside_a_limit_counts_the_rows_that_pass_it() {
         let (catalog, mut limits) = traps::tests::schema(
