@@ -2263,6 +2263,20 @@ mod tests {
     }
 
     #[test]
+    fn the_items_of_figures_are_written_in_the_table_too_where_an_index_serves_them() {
+        let events =
+            "events 40000: id, kind distinct=60 most=2000, day distinct=300 most=900, a, b, c, d";
+        let sql = "-- perDay (0.5/s)\nSELECT day, count(*) AS n FROM events WHERE kind = :k GROUP BY day;
+            -- sums (0.01/s)\nSELECT day, sum(a) AS a, sum(b) AS b, sum(c) AS c, sum(d) AS d FROM events WHERE kind = :k GROUP BY day;
+            -- add (1/s)\nINSERT INTO events (id, kind, day, a, b, c, d) VALUES (:i, :k, :y, :a, :b, :c, :d);";
+        let (catalog, limits) = traps::tests::schema(&format!("{CARTS}{events}"));
+        let sql = format!("{CART_READS}{sql}");
+        let found = traps::tests::all_served(&catalog, &limits, &sql);
+        let in_index = found.mapping.matches("index: GSI").count();
+        assert_eq!(in_index, 1, "{}", found.mapping);
+    }
+
+    #[test]
     fn a_filter_beside_a_limit_counts_the_rows_that_pass_it() {
         let (catalog, mut limits) = traps::tests::schema(
             "jobs 20000: id, kind distinct=20 most=1100, state text distinct=2 most=19980, at",

@@ -468,13 +468,7 @@ impl Pricing<'_> {
                     }
                     _ => 0.0,
                 };
-                // The items of figures are written besides those of the rows.
-                let own = if self.figures.tables.contains_key(&part.table.name) {
-                    self.usd_writes(write.rate * self.write_units(part.table))
-                } else {
-                    0.0
-                };
-                search + moves + own
+                search + moves
             });
             writes.sum::<f64>() + if is_own { 0.0 } else { OWN_KEY }
         });
@@ -541,6 +535,15 @@ impl Pricing<'_> {
             can_be_base_table: true,
             ..StructureCost::default()
         });
+        // The items of figures are written besides those of the rows.
+        let kept = types.iter().enumerate();
+        let kept = kept.filter(|(_, name)| self.figures.tables.contains_key(**name));
+        let item_costs = kept.filter_map(|(kind, name)| {
+            let table = self.facts.catalog.table(name)?;
+            let rates = self.statements(table).map(|write| write.rate);
+            let units = rates.sum::<f64>() * self.write_units(table);
+            Some((kind, self.usd_writes(units)))
+        });
         let reads = ways.iter().map(|ways| {
             let mut choices: Vec<ReadOption> = ways
                 .iter()
@@ -569,6 +572,7 @@ impl Pricing<'_> {
         Problem {
             reads: reads.collect(),
             structures: candidates,
+            item_costs: item_costs.collect(),
             index_price: INDEX_PRICE,
             most_indexes,
         }
