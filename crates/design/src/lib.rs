@@ -1409,6 +1409,8 @@ const MORE_INDEXES: &str =
 const SHORT: f64 = 100.0;
 /// Items up to which it may where that costs less than what else would do.
 const MANY: f64 = 10.0 * SHORT;
+/// Keys of what reads have in common that are tried for a table, at most.
+const COMMON: usize = 16;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
 
@@ -1419,6 +1421,9 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         let paths = ask.equal.iter().map(|equal| equal.path.clone());
         let known = asked.entry(ask.root.name.clone()).or_default();
         known.insert(paths.collect());
+    }
+    for known in asked.values_mut() {
+        add_common(known);
     }
     for read in reads {
         let mut found: Vec<Ask<'_>> = Vec::new();
@@ -1462,6 +1467,25 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         }
         read.asks = found;
     }
+}
+
+/// Adds what reads ask for in common: one key of it serves them by filters.
+fn add_common(asked: &mut BTreeSet<Vec<path::Path>>) {
+    let pairs = asked
+        .iter()
+        .flat_map(|one| asked.iter().map(move |other| (one, other)));
+    let common = pairs.map(|(one, other)| -> Vec<path::Path> {
+        let both = one.iter().filter(|path| other.contains(path));
+        both.cloned().collect()
+    });
+    let known = |paths: &Vec<path::Path>| {
+        let mut all = asked.iter();
+        all.any(|one| one.len() == paths.len() && paths.iter().all(|path| one.contains(path)))
+    };
+    let common: BTreeSet<Vec<path::Path>> = common
+        .filter(|paths| !paths.is_empty() && !known(paths))
+        .collect();
+    asked.extend(common.into_iter().take(COMMON));
 }
 
 /// Adds the reads by two requests in a row, each behind the same one by a single request.
@@ -2236,6 +2260,19 @@ mod tests {
     const CARTS: &str = "carts 300: id, customer distinct=100 most=5\n";
     const CART_READS: &str = "-- cart (1/s)\nSELECT id FROM carts WHERE id = :id;
         -- cartsOf (1/s)\nSELECT id FROM carts WHERE customer = :c;\n";
+
+    #[test]
+    fn reads_share_the_index_of_what_they_ask_for_in_common() {
+        let orders = "orders 6000: id, tenant distinct=60 most=200, number, status text distinct=4 most=4000, placed";
+        let sql = "-- order (45/s)\nSELECT * FROM orders WHERE id = :id;
+            -- byNumber (12/s)\nSELECT id, status FROM orders WHERE tenant = :t AND number = :n;
+            -- toShip (3/s)\nSELECT id, number FROM orders WHERE tenant = :t AND status = 'paid' ORDER BY placed, id LIMIT 50;";
+        let (catalog, mut limits) = traps::tests::schema(orders);
+        limits.indexes = 1;
+        let found = traps::tests::all_served(&catalog, &limits, sql);
+        assert!(found.mapping.contains("filter: "), "{}", found.mapping);
+        assert_eq!(found.report.indexes.len(), 1);
+    }
 
     #[test]
     fn where_costs_tie_a_read_is_served_by_the_key_of_the_table() {
