@@ -563,6 +563,7 @@ fn proposal(
     slots.retain(|structure, _| is_used(structure));
     let asks = placed.iter().map(|read| (read.structure, read.ask));
     let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
+    let structures = by_unique_keys(structures, &slots, &placed, catalog);
     let (found, placed): (Vec<_>, Vec<_>) =
         (placed.into_iter()).partition(|read| is_search(read.statement));
     // Of the figures those that somebody asks for.
@@ -899,6 +900,26 @@ fn placed_reads<'d, 'w, 'c>(
         });
     }
     (placed, not_chosen)
+}
+
+/// The structures, those that are the table's own keys without the columns that a unique key does not need.
+fn by_unique_keys<'c>(
+    mut structures: Vec<Structure<'c>>,
+    slots: &BTreeMap<usize, usize>,
+    placed: &[Placed<'_, 'c>],
+    catalog: &Catalog,
+) -> Vec<Structure<'c>> {
+    for (at, _) in slots.iter().filter(|(_, slot)| **slot == 0) {
+        let asks = placed.iter().filter(|read| read.structure == *at);
+        let asks: Vec<&Ask<'_>> = asks.map(|read| read.ask).collect();
+        let Some(structure) = structures.get_mut(*at) else {
+            continue;
+        };
+        if let Some(shorter) = structure.by_unique_key(&asks, catalog) {
+            *structure = shorter;
+        }
+    }
+    structures
 }
 
 /// The catalog, in which whole numbers that may be negative are decimals: their order is not that of padded digits.
