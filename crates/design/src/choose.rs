@@ -10,12 +10,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dynafold_format::{float, whole};
+
 /// The problem, without what it stands for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Problem {
     /// For each read the ways to serve it.
     pub(crate) reads: Vec<Vec<ReadOption>>,
     pub(crate) structures: Vec<StructureCost>,
+    /// By item type, what its items cost a month in the table if any structure has them; nothing where they are there anyway.
+    pub(crate) item_costs: BTreeMap<usize, f64>,
     /// What an index costs a month besides its writes and its storage.
     pub(crate) index_price: f64,
     pub(crate) most_indexes: usize,
@@ -271,6 +275,8 @@ struct Sharing {
     users: Vec<Vec<f64>>,
     /// By structure and extra, of how many reads it is an option to add it to an index.
     extra_users: BTreeMap<(usize, usize), f64>,
+    /// What the items of a type cost, for each read that has an option with them.
+    item_costs: BTreeMap<usize, f64>,
 }
 
 impl Sharing {
@@ -303,11 +309,23 @@ impl Sharing {
                 *extra_users.entry(extra).or_default() += 1.0;
             }
         }
+        let item_costs = problem.item_costs.iter().map(|(kind, cost)| {
+            let has_kind = |option: &ReadOption| {
+                let structure = &problem.structures[option.structure];
+                option.cost.is_finite() && structure.types.contains(kind)
+            };
+            let with = reads
+                .iter()
+                .filter(|read| problem.reads[**read].iter().any(has_kind));
+            (*kind, cost / float(whole(with.count())).max(1.0))
+        });
+        let item_costs = item_costs.collect();
         users.reverse();
         Self {
             least: least.collect(),
             users,
             extra_users,
+            item_costs,
         }
     }
 }
@@ -422,7 +440,8 @@ impl<'p> Search<'p> {
                 base_table.min(index)
             };
             let extras: f64 = option.extras.iter().map(|(_, cost)| cost).sum();
-            order.push((number, option.cost, option.cost + new + extras));
+            let items = self.new_items(structure, used, &self.problem.item_costs);
+            order.push((number, option.cost, option.cost + new + extras + items));
         }
         order.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
         let order = order.into_iter();
@@ -566,7 +585,8 @@ impl<'p> Search<'p> {
                     .get(&of)
                     .map_or(1.0, |of| of.max(1.0))
             });
-            option.cost + own + extras.sum::<f64>()
+            let items = self.new_items(structure, used, &self.sharing.item_costs);
+            option.cost + own + extras.sum::<f64>() + items
         };
         let each = self.reads[at..].iter().map(|read| {
             let options = self.problem.reads[*read].iter();
@@ -576,13 +596,38 @@ impl<'p> Search<'p> {
         each.sum()
     }
 
+    /// What the items of a structure cost by their types, but for those that something used has already.
+    fn new_items(
+        &self,
+        structure: &StructureCost,
+        used: &BTreeMap<usize, Requirements>,
+        costs: &BTreeMap<usize, f64>,
+    ) -> f64 {
+        let new = costs.iter().filter(|(kind, _)| {
+            let mut known = used.keys();
+            structure.types.contains(kind)
+                && !known.any(|at| self.problem.structures[*at].types.contains(kind))
+        });
+        new.map(|(_, cost)| cost).sum()
+    }
+
+    /// What the items of structures cost, each type once.
+    fn items<'s>(&self, structures: impl Iterator<Item = &'s usize>) -> f64 {
+        let types = structures.flat_map(|at| &self.problem.structures[*at].types);
+        let types: BTreeSet<&usize> = types.collect();
+        let costs = types
+            .into_iter()
+            .filter_map(|kind| self.problem.item_costs.get(kind));
+        costs.sum()
+    }
+
     /// The fewest indexes that structures take, and the least that all cost in their places: of those with a common item type one at
     /// most is the base table's key.
     fn lower_bound(&self, used: &BTreeMap<usize, Requirements>) -> (usize, f64) {
         let mut by_type: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
         // What the base table's key saves against an index, at most, by a structure's first item type.
         let mut saved: BTreeMap<usize, f64> = BTreeMap::new();
-        let mut cost = 0.0;
+        let mut cost = self.items(used.keys());
         for (at, required) in used {
             let structure = &self.problem.structures[*at];
             let can_be_base_table = structure.can_be_base_table && !required.needs_index;
@@ -720,6 +765,7 @@ impl<'p> Search<'p> {
                 sets.extend(with);
             }
         }
+        let items = self.items(group.iter());
         let placements = sets.into_iter().map(|set| {
             let rest = group.iter().copied().filter(|at| !set.contains(at));
             let rest: Vec<usize> = rest.collect();
@@ -733,7 +779,7 @@ impl<'p> Search<'p> {
                 is_heuristic: is_heuristic
                     || rest.len() > MAX_EXACT_GROUP && indexes > self.min_indexes(&rest),
                 indexes,
-                cost: in_indexes.sum::<f64>() + in_base_table.sum::<f64>(),
+                cost: items + in_indexes.sum::<f64>() + in_base_table.sum::<f64>(),
                 slots: set.iter().map(|at| (*at, 0)).chain(slots).collect(),
             }
         });
@@ -941,6 +987,12 @@ pub(crate) mod tests {
                     chosen.iter().map(|choice| choice.structure).collect();
                 distinct.sort_unstable();
                 distinct.dedup();
+                let has = |kind: &usize| {
+                    let mut used = distinct.iter();
+                    used.any(|at| problem.structures[*at].types.contains(kind))
+                };
+                let items = problem.item_costs.iter().filter(|(kind, _)| has(*kind));
+                let cost = cost + items.map(|(_, cost)| cost).sum::<f64>();
                 places(problem, &distinct, chosen, &mut Vec::new(), best, cost);
                 return;
             };
@@ -1008,6 +1060,9 @@ pub(crate) mod tests {
             let problem = Problem {
                 reads: reads.collect(),
                 structures,
+                item_costs: (0..types)
+                    .map(|kind| (kind, f64::from(random.u8(0..9))))
+                    .collect(),
                 index_price: f64::from(random.u8(0..10)),
                 most_indexes: random.usize(1..=3),
             };
@@ -1050,6 +1105,7 @@ pub(crate) mod tests {
         Problem {
             reads,
             structures: (0..structures).map(structure).collect(),
+            item_costs: BTreeMap::new(),
             index_price: 1.0,
             most_indexes,
         }
@@ -1105,6 +1161,7 @@ pub(crate) mod tests {
         let problem = Problem {
             reads: reads.collect(),
             structures,
+            item_costs: BTreeMap::new(),
             index_price: 1.0,
             most_indexes: 20,
         };

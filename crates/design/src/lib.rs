@@ -563,6 +563,7 @@ fn proposal(
     slots.retain(|structure, _| is_used(structure));
     let asks = placed.iter().map(|read| (read.structure, read.ask));
     let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
+    let structures = by_unique_keys(structures, &slots, &placed, catalog);
     let (found, placed): (Vec<_>, Vec<_>) =
         (placed.into_iter()).partition(|read| is_search(read.statement));
     // Of the figures those that somebody asks for.
@@ -899,6 +900,26 @@ fn placed_reads<'d, 'w, 'c>(
         });
     }
     (placed, not_chosen)
+}
+
+/// The structures, those that are the table's own keys without the columns that a unique key does not need.
+fn by_unique_keys<'c>(
+    mut structures: Vec<Structure<'c>>,
+    slots: &BTreeMap<usize, usize>,
+    placed: &[Placed<'_, 'c>],
+    catalog: &Catalog,
+) -> Vec<Structure<'c>> {
+    for (at, _) in slots.iter().filter(|(_, slot)| **slot == 0) {
+        let asks = placed.iter().filter(|read| read.structure == *at);
+        let asks: Vec<&Ask<'_>> = asks.map(|read| read.ask).collect();
+        let Some(structure) = structures.get_mut(*at) else {
+            continue;
+        };
+        if let Some(shorter) = structure.by_unique_key(&asks, catalog) {
+            *structure = shorter;
+        }
+    }
+    structures
 }
 
 /// The catalog, in which whole numbers that may be negative are decimals: their order is not that of padded digits.
@@ -1409,6 +1430,8 @@ const MORE_INDEXES: &str =
 const SHORT: f64 = 100.0;
 /// Items up to which it may where that costs less than what else would do.
 const MANY: f64 = 10.0 * SHORT;
+/// Keys of what reads have in common that are tried for a table, at most.
+const COMMON: usize = 16;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
 
@@ -1419,6 +1442,9 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         let paths = ask.equal.iter().map(|equal| equal.path.clone());
         let known = asked.entry(ask.root.name.clone()).or_default();
         known.insert(paths.collect());
+    }
+    for known in asked.values_mut() {
+        add_common(known);
     }
     for read in reads {
         let mut found: Vec<Ask<'_>> = Vec::new();
@@ -1462,6 +1488,25 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         }
         read.asks = found;
     }
+}
+
+/// Adds what reads ask for in common: one key of it serves them by filters.
+fn add_common(asked: &mut BTreeSet<Vec<path::Path>>) {
+    let pairs = asked
+        .iter()
+        .flat_map(|one| asked.iter().map(move |other| (one, other)));
+    let common = pairs.map(|(one, other)| -> Vec<path::Path> {
+        let both = one.iter().filter(|path| other.contains(path));
+        both.cloned().collect()
+    });
+    let known = |paths: &Vec<path::Path>| {
+        let mut all = asked.iter();
+        all.any(|one| one.len() == paths.len() && paths.iter().all(|path| one.contains(path)))
+    };
+    let common: BTreeSet<Vec<path::Path>> = common
+        .filter(|paths| !paths.is_empty() && !known(paths))
+        .collect();
+    asked.extend(common.into_iter().take(COMMON));
 }
 
 /// Adds the reads by two requests in a row, each behind the same one by a single request.
@@ -2230,6 +2275,63 @@ mod tests {
         let delete = write_statement("DELETE FROM t WHERE id = ANY($1)", Dbms::Postgres).unwrap();
         let rows = rows_written(&delete, &catalog.tables[0]);
         assert!((rows - float(ask::PAGE)).abs() < 1e-9);
+    }
+
+    /// Reads for which there is an index, which others may share for nothing.
+    const CARTS: &str = "carts 300: id, customer distinct=100 most=5\n";
+    const CART_READS: &str = "-- cart (1/s)\nSELECT id FROM carts WHERE id = :id;
+        -- cartsOf (1/s)\nSELECT id FROM carts WHERE customer = :c;\n";
+
+    #[test]
+    fn reads_share_the_index_of_what_they_ask_for_in_common() {
+        let orders = "orders 6000: id, tenant distinct=60 most=200, number, status text distinct=4 most=4000, placed";
+        let sql = "-- order (45/s)\nSELECT * FROM orders WHERE id = :id;
+            -- byNumber (12/s)\nSELECT id, status FROM orders WHERE tenant = :t AND number = :n;
+            -- toShip (3/s)\nSELECT id, number FROM orders WHERE tenant = :t AND status = 'paid' ORDER BY placed, id LIMIT 50;";
+        let (catalog, mut limits) = traps::tests::schema(orders);
+        limits.indexes = 1;
+        let found = traps::tests::all_served(&catalog, &limits, sql);
+        assert!(found.mapping.contains("filter: "), "{}", found.mapping);
+        assert_eq!(found.report.indexes.len(), 1);
+    }
+
+    #[test]
+    fn where_costs_tie_a_read_is_served_by_the_key_of_the_table() {
+        for (tables, sql, key) in [
+            (
+                "refunds 300: id, order_no distinct=200 most=3",
+                "-- refundsOf (2/s)\nSELECT id FROM refunds WHERE order_no = :o;",
+                "key: { PK: \"ORDER_NO#{order_no}\"",
+            ),
+            // No key finds the row of the update, whichever it is.
+            (
+                "shifts 300: id, driver distinct=100 most=5, zone distinct=10 most=40, starts, ends null",
+                "-- shiftsOf (1/s)\nSELECT id, ends FROM shifts WHERE zone = :z AND starts >= :a AND starts < :b ORDER BY starts;
+                -- begin (0.1/s)\nINSERT INTO shifts (id, driver, zone, starts) VALUES (:i, :d, :z, :s);
+                -- end (0.1/s)\nUPDATE shifts SET ends = :e WHERE driver = :d;",
+                "key: { PK: \"ZONE#{zone}\"",
+            ),
+        ] {
+            let (catalog, limits) = traps::tests::schema(&format!("{CARTS}{tables}"));
+            let sql = format!("{CART_READS}{sql}");
+            let found = traps::tests::all_served(&catalog, &limits, &sql);
+            assert!(found.mapping.contains(key), "{}", found.mapping);
+            assert_eq!(found.report.indexes.len(), 1);
+        }
+    }
+
+    #[test]
+    fn the_items_of_figures_are_written_in_the_table_too_where_an_index_serves_them() {
+        let events =
+            "events 40000: id, kind distinct=60 most=2000, day distinct=300 most=900, a, b, c, d";
+        let sql = "-- perDay (0.5/s)\nSELECT day, count(*) AS n FROM events WHERE kind = :k GROUP BY day;
+            -- sums (0.01/s)\nSELECT day, sum(a) AS a, sum(b) AS b, sum(c) AS c, sum(d) AS d FROM events WHERE kind = :k GROUP BY day;
+            -- add (1/s)\nINSERT INTO events (id, kind, day, a, b, c, d) VALUES (:i, :k, :y, :a, :b, :c, :d);";
+        let (catalog, limits) = traps::tests::schema(&format!("{CARTS}{events}"));
+        let sql = format!("{CART_READS}{sql}");
+        let found = traps::tests::all_served(&catalog, &limits, &sql);
+        let in_index = found.mapping.matches("index: GSI").count();
+        assert_eq!(in_index, 1, "{}", found.mapping);
     }
 
     #[test]

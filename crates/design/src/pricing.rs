@@ -26,6 +26,12 @@ const INDEX_PRICE: f64 = 1.0;
 /// Columns up to which an index projects those alone: DynamoDB takes 20.
 pub(crate) const PROJECTED: usize = 20;
 
+/// What it is worth that rows have a key of their own in the table: it does not change.
+const OWN_KEY: f64 = 0.01;
+/// What it is worth that an item type is read in the table and not in an index, where nothing else decides: it is read consistently,
+/// and stored once. More than [`OWN_KEY`].
+const INDEXED: f64 = 0.02;
+
 /// What is worth half an index: that the application sorts, or that items are left out after they were paid for.
 const APART: f64 = 0.5;
 
@@ -435,7 +441,7 @@ impl Pricing<'_> {
     }
 
     /// What it costs to have a structure as the table's own key: updates move items, and must first find them where their own
-    /// condition does not say the key. A key of the rows' own is worth a little: it does not change.
+    /// condition does not say the key, but says the key that they have without a structure.
     fn base_table(&self, structure: &Structure<'_>) -> f64 {
         let parts = structure.parts.iter().map(|part| {
             let own = own_part(self.facts.catalog, part.table, self.pins);
@@ -447,9 +453,11 @@ impl Pricing<'_> {
                 let is_said = |key: &crate::structure::KeyPart| {
                     key.path.steps.is_empty() && write.found_by.contains(&key.path.column)
                 };
-                let mut keys = part.partition.iter().chain(&part.sort);
-                let is_found = write.kind == WriteKind::Insert || keys.all(is_said);
-                let search = if is_found {
+                let is_found = |part: &Part<'_>| {
+                    let mut keys = part.partition.iter().chain(&part.sort);
+                    write.kind == WriteKind::Insert || keys.all(is_said)
+                };
+                let search = if is_found(part) || !is_found(&own) {
                     0.0
                 } else {
                     self.usd_reads(0.5 * write.rate) + APART
@@ -460,15 +468,9 @@ impl Pricing<'_> {
                     }
                     _ => 0.0,
                 };
-                // The items of figures are written besides those of the rows.
-                let own = if self.figures.tables.contains_key(&part.table.name) {
-                    self.usd_writes(write.rate * self.write_units(part.table))
-                } else {
-                    0.0
-                };
-                search + moves + own
+                search + moves
             });
-            writes.sum::<f64>() + if is_own { 0.0 } else { 0.01 }
+            writes.sum::<f64>() + if is_own { 0.0 } else { OWN_KEY }
         });
         parts.sum()
     }
@@ -521,7 +523,7 @@ impl Pricing<'_> {
                 .filter_map(|part| types.binary_search(&&part.table.name).ok())
                 .collect(),
             can_be_base_table: self.can_be_base_table(structure),
-            index_cost: self.index(structure),
+            index_cost: self.index(structure) + INDEXED * float(whole(structure.parts.len())),
             base_table_cost: self.base_table(structure),
             key_updates: self.key_updates(structure),
             update_costs: self.update_costs(structure),
@@ -532,6 +534,15 @@ impl Pricing<'_> {
         candidates.push(StructureCost {
             can_be_base_table: true,
             ..StructureCost::default()
+        });
+        // The items of figures are written besides those of the rows.
+        let kept = types.iter().enumerate();
+        let kept = kept.filter(|(_, name)| self.figures.tables.contains_key(**name));
+        let item_costs = kept.filter_map(|(kind, name)| {
+            let table = self.facts.catalog.table(name)?;
+            let rates = self.statements(table).map(|write| write.rate);
+            let units = rates.sum::<f64>() * self.write_units(table);
+            Some((kind, self.usd_writes(units)))
         });
         let reads = ways.iter().map(|ways| {
             let mut choices: Vec<ReadOption> = ways
@@ -561,6 +572,7 @@ impl Pricing<'_> {
         Problem {
             reads: reads.collect(),
             structures: candidates,
+            item_costs: item_costs.collect(),
             index_price: INDEX_PRICE,
             most_indexes,
         }

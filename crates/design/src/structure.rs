@@ -1,6 +1,8 @@
 //! Ways to store items so that a Query finds them: what stands in the partition key and in the sort key, by item type.
 
-use dynafold_relational::catalog::{Catalog, DataType, Dbms, Table};
+use std::collections::BTreeSet;
+
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
 
 use crate::ask::{Ask, Equal, When, is_one_row};
 use crate::owner::owner;
@@ -111,6 +113,28 @@ impl Part<'_> {
         row_key.all(|column| held.contains(&Path::own(column)))
     }
 
+    /// Whether its key is made of the columns of a unique key and no others, so that it enforces that key.
+    fn is_unique_key(&self, catalog: &Catalog) -> bool {
+        let keys = self.partition.iter().chain(&self.sort);
+        let own = keys.map(|key| {
+            let is_own = key.path.steps.is_empty() && !key.folds;
+            is_own.then_some(&key.path.column)
+        });
+        let Some(held) = own.collect::<Option<BTreeSet<&String>>>() else {
+            return false;
+        };
+        let is_kept = |name: &String| {
+            let column = self.table.column(name);
+            column.is_some_and(|column| is_exact(column, catalog.dbms))
+        };
+        self.table.unique_keys.iter().any(|key| {
+            !key.coarse
+                && key.columns.iter().collect::<BTreeSet<_>>() == held
+                && self.table.is_unique(&key.columns, catalog.dbms)
+                && key.columns.iter().all(is_kept)
+        })
+    }
+
     /// Whether another one has the same items under the same partition key values.
     fn gathers(&self, other: &Self) -> bool {
         self.table.name == other.table.name && self.partition == other.partition
@@ -198,6 +222,52 @@ impl<'c> Structure<'c> {
                 all_there && part.tells_apart()
             })
     }
+}
+
+impl Structure<'_> {
+    /// The same without the columns of its rows' own key behind those of a unique key, which tells rows apart alone. `asks`: the reads
+    /// that it serves. `None` where all columns are needed.
+    pub(crate) fn by_unique_key(&self, asks: &[&Ask<'_>], catalog: &Catalog) -> Option<Self> {
+        let [part] = self.parts.as_slice() else {
+            return None;
+        };
+        let is_of_row = |key: &&KeyPart| {
+            key.path.steps.is_empty() && part.table.row_key().contains(&key.path.column)
+        };
+        let behind = part.sort.iter().rev().take_while(is_of_row).count();
+        let mut shorter = (1..=behind).rev().flat_map(|left_out| {
+            [false, true].map(|is_ended| {
+                let mut shorter = self.clone();
+                for part in &mut shorter.parts {
+                    part.sort.truncate(part.sort.len().saturating_sub(left_out));
+                    part.is_ended = is_ended;
+                }
+                shorter
+            })
+        });
+        shorter.find(|one| {
+            let mut parts = one.parts.iter();
+            parts.all(|part| part.is_unique_key(catalog))
+                && asks.iter().all(|ask| serves(one, ask, catalog).is_some())
+        })
+    }
+}
+
+/// Whether values of a column are equal to the database just where their texts in a key are.
+fn is_exact(column: &Column, dbms: Dbms) -> bool {
+    let is_of_type = match &column.data_type {
+        DataType::Integer { .. } => true,
+        DataType::Text { .. } => column.is_plain_text(dbms),
+        // SQLite has times in several forms, and items have them in one.
+        DataType::Uuid
+        | DataType::Boolean
+        | DataType::Date
+        | DataType::Timestamp { .. }
+        | DataType::Decimal { .. }
+        | DataType::Enum { .. } => dbms == Dbms::Postgres,
+        _ => false,
+    };
+    is_of_type && !column.nullable && !column.insensitive
 }
 
 /// Whether something has to stand behind a text that is sorted by: the sign for NULL sorts before the empty text by what
@@ -637,4 +707,61 @@ pub(crate) fn is_allowed(pins: &Pins, structure: &Structure<'_>) -> bool {
                     .all(|column| held.contains(&&Path::own(column)))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_relational::catalog::UniqueKey;
+
+    use crate::traps::tests::{all_served, schema};
+
+    /// The mapping of bids, of which an auction has one of each amount where that is said.
+    fn of_bids(is_unique: bool, read: &str) -> String {
+        let tables = "bids 9000: id, auction distinct=900 most=20, amount";
+        let (mut catalog, limits) = schema(tables);
+        if is_unique {
+            let columns = ["auction", "amount"].map(str::to_owned).to_vec();
+            catalog.tables[0].unique_keys.push(UniqueKey {
+                columns,
+                ..UniqueKey::default()
+            });
+        }
+        let sql = format!(
+            "-- bid (9/s)\nINSERT INTO bids (id, auction, amount) VALUES (:i, :a, :m);
+            -- bids (9/s)\nSELECT id, amount FROM bids WHERE auction = :a {read};"
+        );
+        all_served(&catalog, &limits, &sql).mapping
+    }
+
+    #[test]
+    fn a_key_of_a_unique_keys_columns_has_no_others() {
+        let highest = "ORDER BY amount DESC LIMIT 9";
+        for (is_unique, read, key) in [
+            (true, highest, "SK: \"BIDS#{amount | ordered}\" }"),
+            (false, highest, "SK: \"BIDS#{amount | ordered}#{id"),
+            (
+                true,
+                "AND amount > :low ORDER BY amount",
+                "SK: \"BIDS#{amount | ordered}#\" }",
+            ),
+            // What a read sorts by stays.
+            (
+                true,
+                "ORDER BY amount DESC, id DESC LIMIT 9",
+                "SK: \"BIDS#{amount | ordered}#{id",
+            ),
+        ] {
+            let text = of_bids(is_unique, read);
+            assert!(text.contains(key), "{read}: {text}");
+        }
+    }
+
+    #[test]
+    fn one_unique_column_is_the_whole_key() {
+        let (catalog, limits) = schema("pages 1000: id, slug text unique, words");
+        let sql = "-- page (9/s)\nSELECT id, words FROM pages WHERE slug = :s;";
+        let text = all_served(&catalog, &limits, sql).mapping;
+        let key = "key: { PK: \"SLUG#{slug}\", SK: \"PAGES#\" }";
+        assert!(text.contains(key), "{text}");
+    }
 }
