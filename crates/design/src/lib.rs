@@ -1145,7 +1145,33 @@ fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues 
         }
         WriteKind::Delete => {}
     }
-    SaidValues { before, after }
+    let typed = |values: Values| -> Values {
+        let typed = values.into_iter().map(|(name, value)| {
+            let value = match table.column(&name) {
+                Some(column) => as_typed(value, column),
+                None => value,
+            };
+            (name, value)
+        });
+        typed.collect()
+    };
+    SaidValues {
+        before: typed(before),
+        after: typed(after),
+    }
+}
+
+/// A constant as its column has it: MySQL and SQLite take 0 and 1 for FALSE and TRUE.
+fn as_typed(value: Constant, column: &Column) -> Constant {
+    match (value, &column.data_type) {
+        (Constant::Number(number), DataType::Boolean) if matches!(&*number, "0" | "1") => {
+            Constant::Boolean(number == "1")
+        }
+        (Constant::Boolean(value), DataType::Integer { .. }) => {
+            Constant::Number(u8::from(value).to_string())
+        }
+        (value, _) => value,
+    }
 }
 
 /// The defaults of the columns that an INSERT leaves out.
@@ -2167,6 +2193,31 @@ mod tests {
             event: "BEFORE INSERT OR UPDATE".to_owned(),
         }]);
         assert_eq!(values(&table, sql), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_write_says_a_boolean_as_a_number_too() {
+        let (mut catalog, _) = traps::tests::schema("mysql\nt 10: id, is_live bool, n");
+        catalog.tables[0].columns[1].default = Some("0".to_owned());
+        let said = |sql: &str, column: &str| {
+            let write = write_statement(sql, Dbms::Mysql).unwrap();
+            let said = said_values(&write, &catalog.tables[0], Dbms::Mysql);
+            [said.before, said.after].map(|values| values.get(column).cloned())
+        };
+        let is = |value| Some(Constant::Boolean(value));
+        for (sql, expected) in [
+            ("INSERT INTO t (id) VALUES (:i)", [None, is(false)]),
+            ("INSERT INTO t VALUES (:i, 1, :n)", [None, is(true)]),
+            (
+                "UPDATE t SET is_live = 1 WHERE id = :i AND is_live = 0",
+                [is(false), is(true)],
+            ),
+        ] {
+            assert_eq!(said(sql, "is_live"), expected, "{sql}");
+        }
+        let one = Some(Constant::Number("1".to_owned()));
+        let sql = "UPDATE t SET n = TRUE WHERE id = :i";
+        assert_eq!(said(sql, "n"), [None, one]);
     }
 
     #[test]
