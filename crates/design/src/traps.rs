@@ -17,7 +17,7 @@ use crate::facts::{rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::pricing::{MONTH, Pricing, is_moved, read_units, write_units};
 use crate::report::{DELIMITER, Material, Warning};
 use crate::seconds::CopiedColumns;
@@ -828,11 +828,14 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     // Those of a parent in the items of a table, which each write of these pays for.
     let mut held: BTreeMap<_, (BTreeSet<Path>, Seconds)> = BTreeMap::new();
     let served = material.served();
-    let copied_paths = served.flat_map(|Served { statement, ask, .. }| {
-        let paths = copied_paths(material, ask).into_iter();
-        paths.map(move |(table, path)| ((statement, ask), table, path))
+    let copied_paths = served.flat_map(|read| {
+        let paths = copied_paths(material, read.ask).into_iter();
+        paths.map(move |(table, path)| {
+            let share = held_share(material, &read, &path);
+            ((read.statement, read.ask, share), table, path)
+        })
     });
-    for ((read, ask), table, path) in copied_paths {
+    for ((read, ask, share), table, path) in copied_paths {
         let parent = path.steps.last().map(|step| &step.table);
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
@@ -862,12 +865,12 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
                 let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
                 if of.name == step.table && !changed.is_empty() {
                     let steps = path.steps.get(..=place).unwrap_or_default().to_vec();
-                    let column = path.column.clone();
-                    let way = Path { steps, column };
                     let known = found.entry(statement.name.clone()).or_default();
                     known.kind = Some(write.kind);
                     known.columns.extend(changed);
-                    known.items.insert(copied(material, table, &way));
+                    let items = known.items.entry((table.name.clone(), steps));
+                    let items = items.or_default();
+                    *items = items.max(share);
                     known.reads.insert(&read.name);
                     known.seconds.extend(second.clone());
                 }
@@ -898,7 +901,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         let said = format!(
             "{name} {what} {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
             joined(copies.columns, ", "),
-            joined(copies.items, ", and "),
+            joined(copied_items(material, &copies.items), ", and "),
             usd(cost),
             joined(copies.reads, " and "),
             usd(of_reads)
@@ -976,38 +979,71 @@ fn in_items(
 struct Copies<'w> {
     kind: Option<WriteKind>,
     columns: BTreeSet<String>,
-    /// Which ones, in words.
-    items: BTreeSet<String>,
+    /// The items of which table, by which way to the parent, with the share of them.
+    items: BTreeMap<(TableName, Vec<Step>), f64>,
     /// The reads that have them.
     reads: BTreeSet<&'w str>,
     /// Those of them that a second request could serve.
     seconds: Seconds,
 }
 
-/// How many copies of a parent's column there are, and whether a key finds them.
-fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, path: &Path) -> String {
-    let mean = material.pricing.facts.having(&path.steps, table);
+/// The share of a table's items that have a parent's column for a read: where only the partition key of a sparse index has it, those
+/// of the rows that meet the index's condition.
+fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -> f64 {
+    let (ask, part) = (read.ask, read.part);
+    let is_in = |keys: &[KeyPart]| keys.iter().any(|key| key.path == *path);
+    let outputs = ask.types().flat_map(|(_, outputs)| outputs);
+    let outputs = outputs.map(|(output, _)| output);
+    let filters = ask.filters.iter().map(|filter| &filter.path);
+    let mut attributes = outputs.chain(filters).chain(&ask.required);
+    let decides =
+        |when: &When| when.parents.contains(&path.steps) && has_word(&when.said, &path.column);
+    let is_key_alone = is_in(&part.partition)
+        && !is_in(&part.sort)
+        && !ask.conditions().any(decides)
+        && !attributes.any(|one| one == path);
+    let when = read.structure.when.iter().filter(|_| is_key_alone);
+    when.map(|when| material.pricing.facts.share(when, part.table))
+        .product()
+}
+
+/// In words.
+fn copied_items(
+    material: &Material<'_, '_>,
+    items: &BTreeMap<(TableName, Vec<Step>), f64>,
+) -> BTreeSet<String> {
+    let items = items.iter().filter_map(|((table, steps), share)| {
+        let table = material.catalog.table(table)?;
+        Some(copied(material, table, steps, *share))
+    });
+    items.collect()
+}
+
+/// How many copies of a parent's column there are in this share of the items, and whether a key finds them.
+fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], share: f64) -> String {
+    let mean = share * material.pricing.facts.having(steps, table);
     let name = &table.name.name;
     let mut said = if mean > 1.0 {
         format!("about {} items of {name}", about(mean))
     } else {
         format!("an item of {name}")
     };
-    let own = path.steps.first().map_or(&[][..], |step| &*step.columns);
-    if let ([_], [column]) = (&*path.steps, own) {
+    let own = steps.first().map_or(&[][..], |step| &*step.columns);
+    if let ([_], [column]) = (steps, own) {
         let sample = material.sample(&Path::own(column), table);
         let most = sample.map_or(0.0, |one| float(one.most) / float(one.rows) * rows(table));
-        if most > mean {
-            said.push_str(&format!(", up to {}", about(most)));
+        let most = share * most;
+        if most > mean.max(1.0) {
+            let is_mean = text_if(share < 1.0, "about ");
+            said.push_str(&format!(", up to {is_mean}{}", about(most)));
         }
     }
     let is_of_parent = |part: &Part<'_>| {
         let mut keys = part.partition.iter();
-        let steps = path.steps.len();
         !part.partition.is_empty()
             && keys.all(|key| match key.path.steps.len() {
-                0 => steps == 1 && own.contains(&key.path.column),
-                _ => key.path.steps == path.steps,
+                0 => steps.len() == 1 && own.contains(&key.path.column),
+                _ => key.path.steps == steps,
             })
     };
     let mut parts = material.parts(table).into_iter();

@@ -197,6 +197,15 @@ const CASES: &[Case] = &[
         silent: ["UPDATE users SET name = :n", "DELETE FROM users"],
     },
     Case {
+        kind: "copies to keep up to date",
+        named: "staff 400: id, boss distinct=20, size
+            leaves 8000: id, staff @staff distinct=400 most=800, state text distinct=4 most=7000, at
+            -- pending (50/s)\nSELECT l.id, l.at FROM leaves l JOIN staff s ON s.id = l.staff WHERE s.boss = :b AND l.state = 'pending';
+            -- move (1/s)\nUPDATE staff SET boss = :b WHERE id = :id;",
+        says: "move changes staff.boss and must also change about 5 items of leaves, up to about 200",
+        silent: ["SET boss", "SET size"],
+    },
+    Case {
         kind: "unbounded list",
         named: "events 5000: id, kind distinct=20 most=400\n-- ofKind (5/s)\nSELECT id FROM events WHERE kind = :k ORDER BY id;",
         says: "ofKind (up to 400 items): it has no LIMIT",
