@@ -343,11 +343,6 @@ impl Facts<'_> {
         })
     }
 
-    /// The share of rows with these values that meet a condition: 1 or 0, or that of all rows where they do not say it.
-    pub(crate) fn inserted(&self, when: &When, table: &Table, values: &Values) -> f64 {
-        self.met_by(when, table, values).of_all()
-    }
-
     /// How many rows with these values meet a condition.
     pub(crate) fn met_by(&self, when: &When, table: &Table, values: &Values) -> Met {
         let (share, is_counted) = self.counted_share(when, table);

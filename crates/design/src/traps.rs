@@ -247,8 +247,9 @@ impl<'m, 'c> Material<'m, 'c> {
             .any(|read| read.ask.clauses.compared.contains(&place))
     }
 
-    /// How many more items that meet these conditions come in a day to the list of a table's rows that gets the most. A list has the
-    /// rows with the same values in some columns; `share`: how much of an INSERT that gives these constants in them goes to one list.
+    /// How many more items that meet these conditions come in a day than go, in the list of a table's rows that gets the most. A list
+    /// has the rows with the same values in some columns; `share`: how much of a write that gives these constants in them goes to one
+    /// list.
     fn growth(
         &self,
         table: &Table,
@@ -256,27 +257,25 @@ impl<'m, 'c> Material<'m, 'c> {
         when: &[&When],
         share: &dyn Fn(&Values) -> f64,
     ) -> f64 {
-        let facts = self.pricing.facts;
-        let inserts = self.pricing.statements(table);
-        let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
-        let rates = inserts.filter_map(|write| {
-            let after = &write.said.after;
-            let mut given = after.clone();
+        let writes = self.pricing.statements(table);
+        let writes = writes.flat_map(|write| self.listed(table, columns, when, write));
+        let rates = writes.filter_map(|(rate, values)| {
+            let mut given = values.clone();
             given.retain(|column, value| columns.contains(&column) && *value != Constant::Other);
-            let is_met =
-                |when: &&When| facts.inserted(when, table, after) / facts.share(when, table);
-            let rate = write.rate * when.iter().map(is_met).product::<f64>();
             // What has NULL is in no list.
             let is_listed = !given.values().any(|value| *value == Constant::Null);
             is_listed.then(|| (rate * share(&given), given))
         });
-        let rates: Vec<(f64, Values)> = rates.collect();
+        let mut rates: Vec<(f64, Values)> = rates.collect();
+        // What comes says which list it is.
+        rates.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let lists = rates.iter().map(|(_, first)| {
             let (mut sum, mut list) = (0.0, first.clone());
             for (rate, given) in &rates {
                 let given = given.iter();
                 let is_same = |(column, value): (&String, &Constant)| {
-                    list.get(column).is_none_or(|own| own == value)
+                    let own = list.get(column);
+                    own.map_or(*rate > 0.0, |own| own == value)
                 };
                 if given.clone().all(is_same) {
                     sum += rate;
@@ -286,6 +285,38 @@ impl<'m, 'c> Material<'m, 'c> {
             sum
         });
         lists.fold(0.0, f64::max) * DAY
+    }
+
+    /// How many rows a second a statement brings into lists of rows that meet these conditions, or takes out of them where the number is
+    /// negative, with what it says of them. Where it says nothing of a condition, it writes as many of these rows as of all.
+    fn listed<'w>(
+        &self,
+        table: &Table,
+        columns: &[&String],
+        when: &[&When],
+        write: &'w Write,
+    ) -> Vec<(f64, &'w Values)> {
+        let facts = self.pricing.facts;
+        let (before, after) = (&write.said.before, &write.said.after);
+        let is_update = write.kind == WriteKind::Update;
+        let changes = |when: &&When| when.takes(before) != when.takes(after);
+        let sets = |column: &&String| write.columns.contains(*column);
+        if is_update && !columns.iter().any(sets) && !when.iter().any(changes) {
+            return Vec::new();
+        }
+        // A row that it takes out was there.
+        let leaves = is_update && when.iter().any(|when| when.takes(after) == Some(false));
+        let met = |values: &Values| {
+            let each = when.iter().map(|when| match when.takes(values) {
+                Some(false) => 0.0,
+                None if !leaves => 1.0,
+                Some(true) | None => 1.0 / facts.share(when, table),
+            });
+            write.rate * each.product::<f64>()
+        };
+        let goes = (write.kind != WriteKind::Insert).then(|| (-met(before), before));
+        let comes = (write.kind != WriteKind::Delete).then(|| (met(after), after));
+        goes.into_iter().chain(comes).collect()
     }
 
     /// The same of the rows that a read finds by its parameters. Where parents come too, each gets its share of the new items, as those
@@ -1056,6 +1087,14 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
     said
 }
 
+/// How long a list is, and how many more items it gets in a day, where that is much.
+fn long_list(how: &str, items: f64, grows: f64) -> Option<String> {
+    (items > LONG || grows > LONG).then(|| {
+        let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
+        format!("{how} {} items{more}", about(items))
+    })
+}
+
 /// Lists that grow without a bound.
 fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
     let facts = material.pricing.facts;
@@ -1073,13 +1112,8 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
             &mut listed
         };
         let mut add = |how: &str, items: f64, grows: f64| {
-            if items > LONG || grows > LONG {
-                let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
-                found.push(noted(
-                    statement,
-                    format!("{how} {} items{more}", about(items)),
-                ));
-            }
+            let long = long_list(how, items, grows);
+            found.extend(long.map(|long| noted(statement, long)));
         };
         for child in &ask.children {
             // The large columns of a row are one item.

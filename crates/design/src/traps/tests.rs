@@ -221,6 +221,24 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "unbounded list",
+        named: "events 5000: id, team distinct=100 most=60, state text distinct=4 most=4000
+            -- open (9/s)\nSELECT id FROM events WHERE team = :t AND state = 'open';
+            -- add (2/s)\nINSERT INTO events (id, team, state) VALUES (:i, :t, 'open');
+            -- close (1/s)\nUPDATE events SET state = 'shut' WHERE id = :i AND state = 'open';",
+        says: "open (about 15 items now, 1037 more a day)",
+        silent: ["close (1/s)", "close (2/s)"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 300: id, state text distinct=10 most=40
+            -- inState (9/s)\nSELECT id FROM events WHERE state = :s;
+            -- add (1/s)\nINSERT INTO events (id, state) VALUES (:i, 'open');
+            -- close (1/s)\nUPDATE events SET state = 'shut' WHERE id = :i AND state = 'open';",
+        says: "inState (up to 40 items now, 86400 more a day)",
+        silent: ["UPDATE events SET state = 'shut' WHERE", "DELETE FROM events WHERE"],
+    },
+    Case {
+        kind: "unbounded list",
         named: "events 300: id, state text null distinct=10 most=40
             -- inState (9/s)\nSELECT id FROM events WHERE state = :s;
             -- add (5/s)\nINSERT INTO events (id, state) VALUES (:i, 'open');",
