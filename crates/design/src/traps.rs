@@ -1087,12 +1087,69 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
     said
 }
 
-/// How long a list is, and how many more items it gets in a day, where that is much.
-fn long_list(how: &str, items: f64, grows: f64) -> Option<String> {
+/// How many items a list gets by a day.
+#[derive(Clone, Copy)]
+enum Growth {
+    /// More and more.
+    Further(f64),
+    /// What came in a day stands between the bounds of a range of times if these are a day apart.
+    OfRange(f64),
+}
+
+impl Growth {
+    fn of(material: &Material<'_, '_>, ask: &Ask<'_>) -> Self {
+        let is_span = ask.range.as_ref().is_some_and(|range| {
+            let column = range.path.column_of(ask.root, material.catalog);
+            let is_number = column.is_some_and(|one| one.data_type.family() == TypeFamily::Number);
+            range.low.is_some() && range.high.is_some() && !is_number
+        });
+        if !is_span {
+            return Self::Further(material.list_growth(ask));
+        }
+        let mut all = ask.clone();
+        all.range = None;
+        Self::OfRange(material.list_growth(&all))
+    }
+}
+
+/// How long a list is, where it is long or becomes so.
+fn long_list(how: &str, items: f64, growth: Growth) -> Option<String> {
+    let (grows, by) = match growth {
+        Growth::Further(grows) => (grows, "more a day"),
+        Growth::OfRange(grows) => (grows, "for each day of its range"),
+    };
     (items > LONG || grows > LONG).then(|| {
-        let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
+        let more = text_if(grows >= 1.0, format!(" now, {} {by}", about(grows)));
         format!("{how} {} items{more}", about(items))
     })
+}
+
+/// About how many items of kept aggregates a read finds for the values that most rows have: as many as there are such rows, or values of
+/// the columns that it does not ask for.
+fn most_groups(material: &Material<'_, '_>, ask: &Ask<'_>) -> Option<f64> {
+    let kept = material.pricing.figures.tables.get(&ask.root.name)?;
+    let base = material.catalog.table(&kept.of.base)?;
+    let facts = material.pricing.facts;
+    let (mut share, mut values) = (1.0_f64, 1.0);
+    for path in kept.of.groups.iter().map(|group| Path::own(group)) {
+        if ask.has_equal(&path) {
+            share = share.min(facts.most_frequent(&path, base));
+        } else {
+            values *= facts.distinct(&path, base);
+        }
+    }
+    let is_list = ask.range.is_none() && values > 1.0;
+    is_list.then(|| values.min(share * rows(base)))
+}
+
+/// Whether a read finds one row at most for each value that it asks for.
+fn finds_one(material: &Material<'_, '_>, ask: &Ask<'_>) -> bool {
+    let is_one = |equal: &Equal| {
+        let sample = material.sample(&equal.path, ask.root);
+        let sample = sample.filter(|_| equal.path.steps.is_empty());
+        sample.is_some_and(|one| one.is_all && one.present > 1 && one.distinct == one.present)
+    };
+    material.pricing.facts.asks_for_key(ask) || ask.equal.iter().any(is_one)
 }
 
 /// Lists that grow without a bound.
@@ -1111,41 +1168,32 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         } else {
             &mut listed
         };
-        let mut add = |how: &str, items: f64, grows: f64| {
-            let long = long_list(how, items, grows);
+        let mut add = |how: &str, items: f64, growth: Growth| {
+            let long = long_list(how, items, growth);
             found.extend(long.map(|long| noted(statement, long)));
         };
         for child in &ask.children {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                add("about", each, material.child_growth(child, ask.root));
+                let grows = material.child_growth(child, ask.root);
+                add("about", each, Growth::Further(grows));
             }
         }
-        let is_one = |equal: &Equal| {
-            let sample = material.sample(&equal.path, ask.root);
-            let sample = sample.filter(|_| equal.path.steps.is_empty());
-            sample.is_some_and(|one| one.is_all && one.present > 1 && one.distinct == one.present)
-        };
-        if !ask.children.is_empty() || facts.asks_for_key(ask) || ask.equal.iter().any(is_one) {
+        if !ask.children.is_empty() || finds_one(material, ask) {
             continue;
         }
-        let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
-        let mut grows = material.list_growth(ask);
-        // What lies between two bounds has come, or comes at one rate.
-        if let Some(range) = &ask.range
-            && range.low.is_some()
-            && range.high.is_some()
-        {
-            grows = 0.0;
-        }
+        let all = facts.found_in_all(ask);
+        let most = facts.most_found(ask);
+        let most = most_groups(material, ask).map_or(most, |groups| groups.max(most));
+        let growth = Growth::of(material, ask);
         // Of ranges and conditions the mean share is known alone.
         let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
         let how = match (most > all, is_exact) {
             (true, true) => "up to",
             (true, false) | (false, _) => "about",
         };
-        add(how, most, grows);
+        add(how, most, growth);
     }
     lines.add(
         "unbounded list",
@@ -1620,21 +1668,27 @@ fn undeclared(material: &Material<'_, '_>, lines: &mut Lines) {
     let is_asked = |table: &Table, column: &Column| {
         let mut reads = material.served();
         let path = Path::own(&column.name);
-        reads.any(|read| read.ask.root.name == table.name && read.ask.has_equal(&path))
+        // Also of the aggregates of its rows.
+        let own = Some((table.name.clone(), column.name.clone()));
+        reads.any(|read| {
+            let asked = (read.ask.root.name.clone(), column.name.clone());
+            read.ask.has_equal(&path) && material.pricing.figures.of_rows(asked) == own
+        })
     };
     let undeclared = material.columns().filter(|(table, column)| {
         let name = words(&column.name);
         let is_id = name.len() > 1 && name.last().is_some_and(|last| last == "id");
-        // `tenant_code`, where tenants have a unique `code`.
+        // `tenant_code`, where tenants have a unique `code`; `tenant_code`, where that is the key of another table.
         let is_key_of = |other: &Table| {
             let parent = words(&other.name.name).concat();
             let parent = parent.trim_end_matches('s');
             let mut keys = other.keys(material.catalog.dbms);
-            other.name != table.name
-                && keys.any(|key| match key.columns {
-                    [one] => name.concat() == format!("{parent}{}", words(one).concat()),
-                    _ => false,
-                })
+            let is_called_so = name.len() > 1 && other.row_key() == [column.name.clone()];
+            let is_composed = |columns: &[String]| match columns {
+                [one] => name.concat() == format!("{parent}{}", words(one).concat()),
+                _ => false,
+            };
+            other.name != table.name && (is_called_so || keys.any(|key| is_composed(key.columns)))
         };
         let mut keys = table.foreign_keys.iter().map(|key| &*key.columns);
         let is_key =
@@ -1668,7 +1722,7 @@ fn audit(material: &Material<'_, '_>, lines: &mut Lines) {
 
 /// Whether a column holds data of persons, by its name and its type.
 fn is_personal(column: &Column) -> bool {
-    const TERMS: &str = "address email emailaddress familyname firstname fullname givenname iban lastname mail mobile passport phone phonenumber postcode ssn surname telephone";
+    const TERMS: &str = "address email emailaddress familyname firstname fullname givenname iban lastname mail mobile passport phone phonenumber postalcode postcode ssn street surname telephone zipcode";
     const BIRTH: &str = "birth birthdate birthday dateofbirth";
     const IDS: &str = "nationalid taxid";
     // What tells of such a value, and is none.
@@ -1723,9 +1777,18 @@ fn filtered(material: &Material<'_, '_>, lines: &mut Lines) {
     let filtered = material
         .served()
         .filter(|read| !read.ask.filters.is_empty());
-    let much = filtered.filter_map(|read| {
-        let found = material.pricing.facts.found(read.ask);
-        (found > LONG).then(|| noted(read.statement, format!("{} items", about(found))))
+    let facts = material.pricing.facts;
+    let much = filtered.filter_map(|Served { statement, ask, .. }| {
+        let found = facts.found(ask);
+        // Where most items do not pass, those that fill a LIMIT may be the last ones, or too few.
+        if ask.limit.is_none() || facts.passing_all(ask) > 0.5 || finds_one(material, ask) {
+            let much = found > LONG;
+            return much.then(|| noted(statement, format!("{} items", about(found))));
+        }
+        let mut all = ask.clone();
+        all.limit = None;
+        let (items, growth) = (facts.most_found(&all), Growth::of(material, &all));
+        long_list("up to", items, growth).map(|long| noted(statement, long))
     });
     lines.add(
         "filter",
