@@ -1433,7 +1433,7 @@ const MORE_INDEXES: &str =
 /// Items up to which an application may well sort or compute, and a filter leave out what is not wanted where its price is not
 /// known.
 const SHORT: f64 = 100.0;
-/// Items up to which it may where that costs less than what else would do.
+/// Items up to which it may where that costs less than what else would do, or nothing else would.
 const MANY: f64 = 10.0 * SHORT;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
@@ -1590,7 +1590,7 @@ fn unsortable_rows(asks: &[Ask<'_>], facts: Facts<'_>) -> Option<String> {
     ))
 }
 
-/// Figures over many rows are not computed from items each time.
+/// Figures over more rows than the application may well read are not computed from items each time.
 fn refuse_figures<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
@@ -1599,11 +1599,8 @@ fn refuse_figures<'w>(
     reads.retain_mut(|read| {
         let most = read.asks.iter().map(|ask| facts.most_found(ask));
         let least = most.fold(f64::INFINITY, f64::min);
-        // Where an item of figures would cost more, the application may well read some more.
-        let has_kept = read.asks.iter().any(|ask| !ask.computes);
-        let most = if has_kept { MANY } else { SHORT };
         read.asks
-            .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
+            .retain(|ask| !ask.computes || facts.most_found(ask) <= MANY);
         if read.asks.is_empty() {
             let mut why =
                 format!("would compute aggregates over {least:.0} rows or more at each call");
@@ -2297,6 +2294,18 @@ mod tests {
         let found = traps::tests::designed(&catalog, &limits, sql);
         let is_sparse = found.mapping.contains("$when: \"jobs.state = 'new'\"");
         assert!(is_sparse, "{}", found.mapping);
+    }
+
+    #[test]
+    fn what_no_item_keeps_is_computed_from_up_to_a_thousand_rows() {
+        for (most, is_served) in [(163, true), (1163, false)] {
+            let tables = format!("staff 3000: id, era distinct=20 most={most}, hired");
+            let (catalog, limits) = traps::tests::schema(&tables);
+            let sql =
+                "-- perEra (1/s)\nSELECT count(*) AS n, max(hired) AS h FROM staff WHERE era = :e;";
+            let report = traps::tests::designed(&catalog, &limits, sql).report;
+            assert_eq!(report.serves_all(), is_served, "{report:#?}");
+        }
     }
 
     #[test]
