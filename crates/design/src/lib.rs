@@ -1166,7 +1166,33 @@ fn said_values(write: &WriteStatement, table: &Table, dbms: Dbms) -> SaidValues 
         }
         WriteKind::Delete => {}
     }
-    SaidValues { before, after }
+    let typed = |values: Values| -> Values {
+        let typed = values.into_iter().map(|(name, value)| {
+            let value = match table.column(&name) {
+                Some(column) => as_typed(value, column),
+                None => value,
+            };
+            (name, value)
+        });
+        typed.collect()
+    };
+    SaidValues {
+        before: typed(before),
+        after: typed(after),
+    }
+}
+
+/// A constant as its column has it: MySQL and SQLite take 0 and 1 for FALSE and TRUE.
+fn as_typed(value: Constant, column: &Column) -> Constant {
+    match (value, &column.data_type) {
+        (Constant::Number(number), DataType::Boolean) if matches!(&*number, "0" | "1") => {
+            Constant::Boolean(number == "1")
+        }
+        (Constant::Boolean(value), DataType::Integer { .. }) => {
+            Constant::Number(u8::from(value).to_string())
+        }
+        (value, _) => value,
+    }
 }
 
 /// The defaults of the columns that an INSERT leaves out.
@@ -1428,7 +1454,7 @@ const MORE_INDEXES: &str =
 /// Items up to which an application may well sort or compute, and a filter leave out what is not wanted where its price is not
 /// known.
 const SHORT: f64 = 100.0;
-/// Items up to which it may where that costs less than what else would do.
+/// Items up to which it may where that costs less than what else would do, or nothing else would.
 const MANY: f64 = 10.0 * SHORT;
 /// Keys of what reads have in common that are tried for a table, at most.
 const COMMON: usize = 16;
@@ -1609,7 +1635,7 @@ fn unsortable_rows(asks: &[Ask<'_>], facts: Facts<'_>) -> Option<String> {
     ))
 }
 
-/// Figures over many rows are not computed from items each time.
+/// Figures over more rows than the application may well read are not computed from items each time.
 fn refuse_figures<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
@@ -1618,11 +1644,8 @@ fn refuse_figures<'w>(
     reads.retain_mut(|read| {
         let most = read.asks.iter().map(|ask| facts.most_found(ask));
         let least = most.fold(f64::INFINITY, f64::min);
-        // Where an item of figures would cost more, the application may well read some more.
-        let has_kept = read.asks.iter().any(|ask| !ask.computes);
-        let most = if has_kept { MANY } else { SHORT };
         read.asks
-            .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
+            .retain(|ask| !ask.computes || facts.most_found(ask) <= MANY);
         if read.asks.is_empty() {
             let mut why =
                 format!("would compute aggregates over {least:.0} rows or more at each call");
@@ -2215,6 +2238,31 @@ mod tests {
     }
 
     #[test]
+    fn a_write_says_a_boolean_as_a_number_too() {
+        let (mut catalog, _) = traps::tests::schema("mysql\nt 10: id, is_live bool, n");
+        catalog.tables[0].columns[1].default = Some("0".to_owned());
+        let said = |sql: &str, column: &str| {
+            let write = write_statement(sql, Dbms::Mysql).unwrap();
+            let said = said_values(&write, &catalog.tables[0], Dbms::Mysql);
+            [said.before, said.after].map(|values| values.get(column).cloned())
+        };
+        let is = |value| Some(Constant::Boolean(value));
+        for (sql, expected) in [
+            ("INSERT INTO t (id) VALUES (:i)", [None, is(false)]),
+            ("INSERT INTO t VALUES (:i, 1, :n)", [None, is(true)]),
+            (
+                "UPDATE t SET is_live = 1 WHERE id = :i AND is_live = 0",
+                [is(false), is(true)],
+            ),
+        ] {
+            assert_eq!(said(sql, "is_live"), expected, "{sql}");
+        }
+        let one = Some(Constant::Number("1".to_owned()));
+        let sql = "UPDATE t SET n = TRUE WHERE id = :i";
+        assert_eq!(said(sql, "n"), [None, one]);
+    }
+
+    #[test]
     fn a_write_that_is_not_read_says_so_in_plain_words() {
         let (catalog, limits) = traps::tests::schema("mysql\na 10: id, x\nb 10: id, x");
         let sql = "-- both (1/s)\nUPDATE a JOIN b ON b.id = a.id SET a.x = 1, b.x = 1;
@@ -2348,6 +2396,18 @@ mod tests {
         let found = traps::tests::designed(&catalog, &limits, sql);
         let is_sparse = found.mapping.contains("$when: \"jobs.state = 'new'\"");
         assert!(is_sparse, "{}", found.mapping);
+    }
+
+    #[test]
+    fn what_no_item_keeps_is_computed_from_up_to_a_thousand_rows() {
+        for (most, is_served) in [(163, true), (1163, false)] {
+            let tables = format!("staff 3000: id, era distinct=20 most={most}, hired");
+            let (catalog, limits) = traps::tests::schema(&tables);
+            let sql =
+                "-- perEra (1/s)\nSELECT count(*) AS n, max(hired) AS h FROM staff WHERE era = :e;";
+            let report = traps::tests::designed(&catalog, &limits, sql).report;
+            assert_eq!(report.serves_all(), is_served, "{report:#?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::facts::{rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::pricing::{MONTH, Pricing, is_moved, read_units, write_units};
 use crate::report::{DELIMITER, Material, Warning};
 use crate::seconds::CopiedColumns;
@@ -247,8 +247,9 @@ impl<'m, 'c> Material<'m, 'c> {
             .any(|read| read.ask.clauses.compared.contains(&place))
     }
 
-    /// How many more items that meet these conditions come in a day to the list of a table's rows that gets the most. A list has the
-    /// rows with the same values in some columns; `share`: how much of an INSERT that gives these constants in them goes to one list.
+    /// How many more items that meet these conditions come in a day than go, in the list of a table's rows that gets the most. A list
+    /// has the rows with the same values in some columns; `share`: how much of a write that gives these constants in them goes to one
+    /// list.
     fn growth(
         &self,
         table: &Table,
@@ -256,27 +257,25 @@ impl<'m, 'c> Material<'m, 'c> {
         when: &[&When],
         share: &dyn Fn(&Values) -> f64,
     ) -> f64 {
-        let facts = self.pricing.facts;
-        let inserts = self.pricing.statements(table);
-        let inserts = inserts.filter(|write| write.kind == WriteKind::Insert);
-        let rates = inserts.filter_map(|write| {
-            let after = &write.said.after;
-            let mut given = after.clone();
+        let writes = self.pricing.statements(table);
+        let writes = writes.flat_map(|write| self.listed(table, columns, when, write));
+        let rates = writes.filter_map(|(rate, values)| {
+            let mut given = values.clone();
             given.retain(|column, value| columns.contains(&column) && *value != Constant::Other);
-            let is_met =
-                |when: &&When| facts.inserted(when, table, after) / facts.share(when, table);
-            let rate = write.rate * when.iter().map(is_met).product::<f64>();
             // What has NULL is in no list.
             let is_listed = !given.values().any(|value| *value == Constant::Null);
             is_listed.then(|| (rate * share(&given), given))
         });
-        let rates: Vec<(f64, Values)> = rates.collect();
+        let mut rates: Vec<(f64, Values)> = rates.collect();
+        // What comes says which list it is.
+        rates.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let lists = rates.iter().map(|(_, first)| {
             let (mut sum, mut list) = (0.0, first.clone());
             for (rate, given) in &rates {
                 let given = given.iter();
                 let is_same = |(column, value): (&String, &Constant)| {
-                    list.get(column).is_none_or(|own| own == value)
+                    let own = list.get(column);
+                    own.map_or(*rate > 0.0, |own| own == value)
                 };
                 if given.clone().all(is_same) {
                     sum += rate;
@@ -286,6 +285,38 @@ impl<'m, 'c> Material<'m, 'c> {
             sum
         });
         lists.fold(0.0, f64::max) * DAY
+    }
+
+    /// How many rows a second a statement brings into lists of rows that meet these conditions, or takes out of them where the number is
+    /// negative, with what it says of them. Where it says nothing of a condition, it writes as many of these rows as of all.
+    fn listed<'w>(
+        &self,
+        table: &Table,
+        columns: &[&String],
+        when: &[&When],
+        write: &'w Write,
+    ) -> Vec<(f64, &'w Values)> {
+        let facts = self.pricing.facts;
+        let (before, after) = (&write.said.before, &write.said.after);
+        let is_update = write.kind == WriteKind::Update;
+        let changes = |when: &&When| when.takes(before) != when.takes(after);
+        let sets = |column: &&String| write.columns.contains(*column);
+        if is_update && !columns.iter().any(sets) && !when.iter().any(changes) {
+            return Vec::new();
+        }
+        // A row that it takes out was there.
+        let leaves = is_update && when.iter().any(|when| when.takes(after) == Some(false));
+        let met = |values: &Values| {
+            let each = when.iter().map(|when| match when.takes(values) {
+                Some(false) => 0.0,
+                None if !leaves => 1.0,
+                Some(true) | None => 1.0 / facts.share(when, table),
+            });
+            write.rate * each.product::<f64>()
+        };
+        let goes = (write.kind != WriteKind::Insert).then(|| (-met(before), before));
+        let comes = (write.kind != WriteKind::Delete).then(|| (met(after), after));
+        goes.into_iter().chain(comes).collect()
     }
 
     /// The same of the rows that a read finds by its parameters. Where parents come too, each gets its share of the new items, as those
@@ -828,11 +859,14 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     // Those of a parent in the items of a table, which each write of these pays for.
     let mut held: BTreeMap<_, (BTreeSet<Path>, Seconds)> = BTreeMap::new();
     let served = material.served();
-    let copied_paths = served.flat_map(|Served { statement, ask, .. }| {
-        let paths = copied_paths(material, ask).into_iter();
-        paths.map(move |(table, path)| ((statement, ask), table, path))
+    let copied_paths = served.flat_map(|read| {
+        let paths = copied_paths(material, read.ask).into_iter();
+        paths.map(move |(table, path)| {
+            let share = held_share(material, &read, &path);
+            ((read.statement, read.ask, share), table, path)
+        })
     });
-    for ((read, ask), table, path) in copied_paths {
+    for ((read, ask, share), table, path) in copied_paths {
         let parent = path.steps.last().map(|step| &step.table);
         let Some(parent) = parent.and_then(|parent| material.catalog.table(parent)) else {
             continue;
@@ -862,12 +896,12 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
                 let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
                 if of.name == step.table && !changed.is_empty() {
                     let steps = path.steps.get(..=place).unwrap_or_default().to_vec();
-                    let column = path.column.clone();
-                    let way = Path { steps, column };
                     let known = found.entry(statement.name.clone()).or_default();
                     known.kind = Some(write.kind);
                     known.columns.extend(changed);
-                    known.items.insert(copied(material, table, &way));
+                    let items = known.items.entry((table.name.clone(), steps));
+                    let items = items.or_default();
+                    *items = items.max(share);
                     known.reads.insert(&read.name);
                     known.seconds.extend(second.clone());
                 }
@@ -898,7 +932,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         let said = format!(
             "{name} {what} {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
             joined(copies.columns, ", "),
-            joined(copies.items, ", and "),
+            joined(copied_items(material, &copies.items), ", and "),
             usd(cost),
             joined(copies.reads, " and "),
             usd(of_reads)
@@ -976,38 +1010,71 @@ fn in_items(
 struct Copies<'w> {
     kind: Option<WriteKind>,
     columns: BTreeSet<String>,
-    /// Which ones, in words.
-    items: BTreeSet<String>,
+    /// The items of which table, by which way to the parent, with the share of them.
+    items: BTreeMap<(TableName, Vec<Step>), f64>,
     /// The reads that have them.
     reads: BTreeSet<&'w str>,
     /// Those of them that a second request could serve.
     seconds: Seconds,
 }
 
-/// How many copies of a parent's column there are, and whether a key finds them.
-fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, path: &Path) -> String {
-    let mean = material.pricing.facts.having(&path.steps, table);
+/// The share of a table's items that have a parent's column for a read: where only the partition key of a sparse index has it, those
+/// of the rows that meet the index's condition.
+fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -> f64 {
+    let (ask, part) = (read.ask, read.part);
+    let is_in = |keys: &[KeyPart]| keys.iter().any(|key| key.path == *path);
+    let outputs = ask.types().flat_map(|(_, outputs)| outputs);
+    let outputs = outputs.map(|(output, _)| output);
+    let filters = ask.filters.iter().map(|filter| &filter.path);
+    let mut attributes = outputs.chain(filters).chain(&ask.required);
+    let decides =
+        |when: &When| when.parents.contains(&path.steps) && has_word(&when.said, &path.column);
+    let is_key_alone = is_in(&part.partition)
+        && !is_in(&part.sort)
+        && !ask.conditions().any(decides)
+        && !attributes.any(|one| one == path);
+    let when = read.structure.when.iter().filter(|_| is_key_alone);
+    when.map(|when| material.pricing.facts.share(when, part.table))
+        .product()
+}
+
+/// In words.
+fn copied_items(
+    material: &Material<'_, '_>,
+    items: &BTreeMap<(TableName, Vec<Step>), f64>,
+) -> BTreeSet<String> {
+    let items = items.iter().filter_map(|((table, steps), share)| {
+        let table = material.catalog.table(table)?;
+        Some(copied(material, table, steps, *share))
+    });
+    items.collect()
+}
+
+/// How many copies of a parent's column there are in this share of the items, and whether a key finds them.
+fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], share: f64) -> String {
+    let mean = share * material.pricing.facts.having(steps, table);
     let name = &table.name.name;
     let mut said = if mean > 1.0 {
         format!("about {} items of {name}", about(mean))
     } else {
         format!("an item of {name}")
     };
-    let own = path.steps.first().map_or(&[][..], |step| &*step.columns);
-    if let ([_], [column]) = (&*path.steps, own) {
+    let own = steps.first().map_or(&[][..], |step| &*step.columns);
+    if let ([_], [column]) = (steps, own) {
         let sample = material.sample(&Path::own(column), table);
         let most = sample.map_or(0.0, |one| float(one.most) / float(one.rows) * rows(table));
-        if most > mean {
-            said.push_str(&format!(", up to {}", about(most)));
+        let most = share * most;
+        if most > mean.max(1.0) {
+            let is_mean = text_if(share < 1.0, "about ");
+            said.push_str(&format!(", up to {is_mean}{}", about(most)));
         }
     }
     let is_of_parent = |part: &Part<'_>| {
         let mut keys = part.partition.iter();
-        let steps = path.steps.len();
         !part.partition.is_empty()
             && keys.all(|key| match key.path.steps.len() {
-                0 => steps == 1 && own.contains(&key.path.column),
-                _ => key.path.steps == path.steps,
+                0 => steps.len() == 1 && own.contains(&key.path.column),
+                _ => key.path.steps == steps,
             })
     };
     let mut parts = material.parts(table).into_iter();
@@ -1018,6 +1085,71 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, path: &Path) -> Str
         said.push_str(" (no key finds them)");
     }
     said
+}
+
+/// How many items a list gets by a day.
+#[derive(Clone, Copy)]
+enum Growth {
+    /// More and more.
+    Further(f64),
+    /// What came in a day stands between the bounds of a range of times if these are a day apart.
+    OfRange(f64),
+}
+
+impl Growth {
+    fn of(material: &Material<'_, '_>, ask: &Ask<'_>) -> Self {
+        let is_span = ask.range.as_ref().is_some_and(|range| {
+            let column = range.path.column_of(ask.root, material.catalog);
+            let is_number = column.is_some_and(|one| one.data_type.family() == TypeFamily::Number);
+            range.low.is_some() && range.high.is_some() && !is_number
+        });
+        if !is_span {
+            return Self::Further(material.list_growth(ask));
+        }
+        let mut all = ask.clone();
+        all.range = None;
+        Self::OfRange(material.list_growth(&all))
+    }
+}
+
+/// How long a list is, where it is long or becomes so.
+fn long_list(how: &str, items: f64, growth: Growth) -> Option<String> {
+    let (grows, by) = match growth {
+        Growth::Further(grows) => (grows, "more a day"),
+        Growth::OfRange(grows) => (grows, "for each day of its range"),
+    };
+    (items > LONG || grows > LONG).then(|| {
+        let more = text_if(grows >= 1.0, format!(" now, {} {by}", about(grows)));
+        format!("{how} {} items{more}", about(items))
+    })
+}
+
+/// About how many items of kept aggregates a read finds for the values that most rows have: as many as there are such rows, or values of
+/// the columns that it does not ask for.
+fn most_groups(material: &Material<'_, '_>, ask: &Ask<'_>) -> Option<f64> {
+    let kept = material.pricing.figures.tables.get(&ask.root.name)?;
+    let base = material.catalog.table(&kept.of.base)?;
+    let facts = material.pricing.facts;
+    let (mut share, mut values) = (1.0_f64, 1.0);
+    for path in kept.of.groups.iter().map(|group| Path::own(group)) {
+        if ask.has_equal(&path) {
+            share = share.min(facts.most_frequent(&path, base));
+        } else {
+            values *= facts.distinct(&path, base);
+        }
+    }
+    let is_list = ask.range.is_none() && values > 1.0;
+    is_list.then(|| values.min(share * rows(base)))
+}
+
+/// Whether a read finds one row at most for each value that it asks for.
+fn finds_one(material: &Material<'_, '_>, ask: &Ask<'_>) -> bool {
+    let is_one = |equal: &Equal| {
+        let sample = material.sample(&equal.path, ask.root);
+        let sample = sample.filter(|_| equal.path.steps.is_empty());
+        sample.is_some_and(|one| one.is_all && one.present > 1 && one.distinct == one.present)
+    };
+    material.pricing.facts.asks_for_key(ask) || ask.equal.iter().any(is_one)
 }
 
 /// Lists that grow without a bound.
@@ -1036,46 +1168,32 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         } else {
             &mut listed
         };
-        let mut add = |how: &str, items: f64, grows: f64| {
-            if items > LONG || grows > LONG {
-                let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
-                found.push(noted(
-                    statement,
-                    format!("{how} {} items{more}", about(items)),
-                ));
-            }
+        let mut add = |how: &str, items: f64, growth: Growth| {
+            let long = long_list(how, items, growth);
+            found.extend(long.map(|long| noted(statement, long)));
         };
         for child in &ask.children {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                add("about", each, material.child_growth(child, ask.root));
+                let grows = material.child_growth(child, ask.root);
+                add("about", each, Growth::Further(grows));
             }
         }
-        let is_one = |equal: &Equal| {
-            let sample = material.sample(&equal.path, ask.root);
-            let sample = sample.filter(|_| equal.path.steps.is_empty());
-            sample.is_some_and(|one| one.is_all && one.present > 1 && one.distinct == one.present)
-        };
-        if !ask.children.is_empty() || facts.asks_for_key(ask) || ask.equal.iter().any(is_one) {
+        if !ask.children.is_empty() || finds_one(material, ask) {
             continue;
         }
-        let (all, most) = (facts.found_in_all(ask), facts.most_found(ask));
-        let mut grows = material.list_growth(ask);
-        // What lies between two bounds has come, or comes at one rate.
-        if let Some(range) = &ask.range
-            && range.low.is_some()
-            && range.high.is_some()
-        {
-            grows = 0.0;
-        }
+        let all = facts.found_in_all(ask);
+        let most = facts.most_found(ask);
+        let most = most_groups(material, ask).map_or(most, |groups| groups.max(most));
+        let growth = Growth::of(material, ask);
         // Of ranges and conditions the mean share is known alone.
         let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
         let how = match (most > all, is_exact) {
             (true, true) => "up to",
             (true, false) | (false, _) => "about",
         };
-        add(how, most, grows);
+        add(how, most, growth);
     }
     lines.add(
         "unbounded list",
@@ -1550,21 +1668,27 @@ fn undeclared(material: &Material<'_, '_>, lines: &mut Lines) {
     let is_asked = |table: &Table, column: &Column| {
         let mut reads = material.served();
         let path = Path::own(&column.name);
-        reads.any(|read| read.ask.root.name == table.name && read.ask.has_equal(&path))
+        // Also of the aggregates of its rows.
+        let own = Some((table.name.clone(), column.name.clone()));
+        reads.any(|read| {
+            let asked = (read.ask.root.name.clone(), column.name.clone());
+            read.ask.has_equal(&path) && material.pricing.figures.of_rows(asked) == own
+        })
     };
     let undeclared = material.columns().filter(|(table, column)| {
         let name = words(&column.name);
         let is_id = name.len() > 1 && name.last().is_some_and(|last| last == "id");
-        // `tenant_code`, where tenants have a unique `code`.
+        // `tenant_code`, where tenants have a unique `code`; `tenant_code`, where that is the key of another table.
         let is_key_of = |other: &Table| {
             let parent = words(&other.name.name).concat();
             let parent = parent.trim_end_matches('s');
             let mut keys = other.keys(material.catalog.dbms);
-            other.name != table.name
-                && keys.any(|key| match key.columns {
-                    [one] => name.concat() == format!("{parent}{}", words(one).concat()),
-                    _ => false,
-                })
+            let is_called_so = name.len() > 1 && other.row_key() == [column.name.clone()];
+            let is_composed = |columns: &[String]| match columns {
+                [one] => name.concat() == format!("{parent}{}", words(one).concat()),
+                _ => false,
+            };
+            other.name != table.name && (is_called_so || keys.any(|key| is_composed(key.columns)))
         };
         let mut keys = table.foreign_keys.iter().map(|key| &*key.columns);
         let is_key =
@@ -1598,7 +1722,7 @@ fn audit(material: &Material<'_, '_>, lines: &mut Lines) {
 
 /// Whether a column holds data of persons, by its name and its type.
 fn is_personal(column: &Column) -> bool {
-    const TERMS: &str = "address email emailaddress familyname firstname fullname givenname iban lastname mail mobile passport phone phonenumber postcode ssn surname telephone";
+    const TERMS: &str = "address email emailaddress familyname firstname fullname givenname iban lastname mail mobile passport phone phonenumber postalcode postcode ssn street surname telephone zipcode";
     const BIRTH: &str = "birth birthdate birthday dateofbirth";
     const IDS: &str = "nationalid taxid";
     // What tells of such a value, and is none.
@@ -1653,9 +1777,18 @@ fn filtered(material: &Material<'_, '_>, lines: &mut Lines) {
     let filtered = material
         .served()
         .filter(|read| !read.ask.filters.is_empty());
-    let much = filtered.filter_map(|read| {
-        let found = material.pricing.facts.found(read.ask);
-        (found > LONG).then(|| noted(read.statement, format!("{} items", about(found))))
+    let facts = material.pricing.facts;
+    let much = filtered.filter_map(|Served { statement, ask, .. }| {
+        let found = facts.found(ask);
+        // Where most items do not pass, those that fill a LIMIT may be the last ones, or too few.
+        if ask.limit.is_none() || facts.passing_all(ask) > 0.5 || finds_one(material, ask) {
+            let much = found > LONG;
+            return much.then(|| noted(statement, format!("{} items", about(found))));
+        }
+        let mut all = ask.clone();
+        all.limit = None;
+        let (items, growth) = (facts.most_found(&all), Growth::of(material, &all));
+        long_list("up to", items, growth).map(|long| noted(statement, long))
     });
     lines.add(
         "filter",

@@ -510,7 +510,7 @@ fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
     ] {
         let mut catalog = shop_with_kinds();
         catalog.dbms = Dbms::Postgres;
-        orders(&mut catalog).estimated_rows = Some(1_000_000);
+        orders(&mut catalog).estimated_rows = Some(100_000_000);
         let declared = column.declared.clone();
         let name = "kind".to_owned();
         *column_of_orders(&mut catalog, "kind") = Column { name, ..column };
@@ -648,6 +648,23 @@ fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
             is_noted,
             "{name}: {notes}"
         );
+    }
+}
+
+#[test]
+fn figures_of_values_of_several_types_are_noted() {
+    let mut catalog = tables_of(&[("marks", 50, &["id", "owner", "score"])]);
+    catalog.dbms = Dbms::Sqlite;
+    let sql = "-- total (5/s)\nSELECT sum(score) AS s, max(id) AS m FROM marks WHERE owner = :o;";
+    for mixed in [0, 3] {
+        let mut limits = observed(&catalog, ("marks", "score"), [50, 10, 9]);
+        for sample in limits.observed.columns.values_mut() {
+            sample.mixed = mixed;
+        }
+        let (report, _) = warned(&catalog, sql, &limits);
+        let notes = notes(&report, "total");
+        let said = "some values of score are not of its type";
+        assert_eq!(notes.contains(said), mixed > 0, "{notes}");
     }
 }
 

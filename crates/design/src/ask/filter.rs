@@ -446,10 +446,25 @@ pub(super) fn of_condition(
             }
             Test::BeginsWith(Value::text(begin)?)
         }
+        ConditionTest::Other(_) => {
+            let is_true = alone(&condition.text, column)?;
+            Test::Compare(Comparator::Equal, Value::Boolean(is_true))
+        }
         _ => return None,
     };
     let path = path.clone();
     Some(Filter { path, test })
+}
+
+/// What a condition asks of a boolean column that is nothing but the column, `paid`, or NOT of it.
+fn alone(said: &str, column: &Column) -> Option<bool> {
+    let negated = said.strip_prefix("NOT ");
+    let name = negated.unwrap_or(said);
+    let is_name = |c: char| c.is_alphanumeric() || "_.\"`".contains(c);
+    let last = name.rsplit('.').next()?.trim_matches(['"', '`']);
+    let is_column = name.chars().all(is_name) && last.eq_ignore_ascii_case(&column.name);
+    let is_boolean = column.data_type.family() == TypeFamily::Boolean;
+    (is_column && is_boolean).then_some(negated.is_none())
 }
 
 /// What texts begin with that a constant pattern takes; `None` where it says more.
@@ -536,10 +551,11 @@ fn is_date(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::catalog::{Column, DataType};
     use dynafold_relational::value::Number;
     use dynafold_sql::{Comparator, Constant};
 
-    use super::{Test, Value, is_of_sqlite};
+    use super::{Test, Value, alone, is_of_sqlite};
 
     #[test]
     fn a_filter_takes_a_value_or_not_or_it_is_not_clear() {
@@ -593,6 +609,28 @@ mod tests {
             let shown = test.text("a");
             assert_eq!(test.takes(value), takes, "{shown} of {value:?}");
         }
+    }
+
+    #[test]
+    fn a_boolean_column_alone_is_compared_with_true() {
+        let of = |data_type| Column::new("paid".to_owned(), String::new(), data_type);
+        for (said, expected) in [
+            ("paid", Some(true)),
+            ("o.paid", Some(true)),
+            ("NOT o.\"paid\"", Some(false)),
+            ("o.paid IS NOT TRUE", None),
+            ("NOT NOT paid", None),
+            ("-o.paid", None),
+            ("coalesce(o.paid, false)", None),
+        ] {
+            assert_eq!(alone(said, &of(DataType::Boolean)), expected, "{said}");
+        }
+        // MySQL takes every number but 0 for true.
+        let number = DataType::Decimal {
+            precision: None,
+            scale: None,
+        };
+        assert_eq!(alone("paid", &of(number)), None);
     }
 
     #[test]

@@ -188,10 +188,18 @@ impl<'c> Reading<'c, '_> {
             ask.note(format!(
                 "it {figures}: the application computes this from the items that it reads"
             ));
-            let names = self.figures_by_collation();
+            let names =
+                self.figure_columns(|_, column| column.insensitive || column.collation.is_some());
             note_names(&mut ask.notes, &names, |name| {
                 format!(
                     "the database compares texts of {name} by its collation: the application must compare them as the database does"
+                )
+            });
+            let names =
+                self.figure_columns(|table, column| self.observed.is_mixed(table, &column.name));
+            note_names(&mut ask.notes, &names, |name| {
+                format!(
+                    "some values of {name} are not of its type: the application must compute with them as SQLite does, for which a text in sum() or avg() is the number that it begins with, or 0"
                 )
             });
         } else {
@@ -431,8 +439,8 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// The columns of figures, such as `max` and `count(DISTINCT …)`, whose texts the database does not compare by their characters.
-    fn figures_by_collation(&self) -> Vec<String> {
+    /// Such columns of figures that depend on the values, as `max` and `count(DISTINCT …)` do.
+    fn figure_columns(&self, is_such: impl Fn(&Table, &Column) -> bool) -> Vec<String> {
         let compared = selected_values(self.select).filter(|value| match value.around.as_slice() {
             [] => matches!(value.value, OperandValue::Expression(_)),
             [Wrapping::Function(name)] => name != "count",
@@ -440,8 +448,8 @@ impl<'c> Reading<'c, '_> {
         });
         let columns = compared.flat_map(Operand::columns).filter_map(|column| {
             let (at, name) = self.column(column)?;
-            let found = self.tables.get(at)?.column(&name)?;
-            (found.insensitive || found.collation.is_some()).then_some(name)
+            let table = self.tables.get(at)?;
+            is_such(table, table.column(&name)?).then_some(name)
         });
         let mut names: Vec<String> = columns.collect();
         names.sort_unstable();

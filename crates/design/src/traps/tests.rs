@@ -197,6 +197,15 @@ const CASES: &[Case] = &[
         silent: ["UPDATE users SET name = :n", "DELETE FROM users"],
     },
     Case {
+        kind: "copies to keep up to date",
+        named: "staff 400: id, boss distinct=20, size
+            leaves 8000: id, staff @staff distinct=400 most=800, state text distinct=4 most=7000, at
+            -- pending (50/s)\nSELECT l.id, l.at FROM leaves l JOIN staff s ON s.id = l.staff WHERE s.boss = :b AND l.state = 'pending';
+            -- move (1/s)\nUPDATE staff SET boss = :b WHERE id = :id;",
+        says: "move changes staff.boss and must also change about 5 items of leaves, up to about 200",
+        silent: ["SET boss", "SET size"],
+    },
+    Case {
         kind: "unbounded list",
         named: "events 5000: id, kind distinct=20 most=400\n-- ofKind (5/s)\nSELECT id FROM events WHERE kind = :k ORDER BY id;",
         says: "ofKind (up to 400 items): it has no LIMIT",
@@ -209,6 +218,49 @@ const CASES: &[Case] = &[
             -- add (1/s)\nINSERT INTO events (id, team, state) VALUES (:i, :t, 'open');",
         says: "open (about 15 items now, 1037 more a day)",
         silent: ["VALUES (:i, :t, 'open')", "VALUES (:i, :t, 'shut')"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 5000: id, team distinct=100 most=60, state text distinct=4 most=4000
+            -- open (9/s)\nSELECT id FROM events WHERE team = :t AND state = 'open';
+            -- add (2/s)\nINSERT INTO events (id, team, state) VALUES (:i, :t, 'open');
+            -- close (1/s)\nUPDATE events SET state = 'shut' WHERE id = :i AND state = 'open';",
+        says: "open (about 15 items now, 1037 more a day)",
+        silent: ["close (1/s)", "close (2/s)"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 300: id, state text distinct=10 most=40
+            -- inState (9/s)\nSELECT id FROM events WHERE state = :s;
+            -- add (1/s)\nINSERT INTO events (id, state) VALUES (:i, 'open');
+            -- close (1/s)\nUPDATE events SET state = 'shut' WHERE id = :i AND state = 'open';",
+        says: "inState (up to 40 items now, 86400 more a day)",
+        silent: ["UPDATE events SET state = 'shut' WHERE", "DELETE FROM events WHERE"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "events 5000: id, team distinct=100 most=60, at time
+            -- within (9/s)\nSELECT id FROM events WHERE team = :t AND at BETWEEN :a AND :b ORDER BY at, id;
+            -- add (1/s)\nINSERT INTO events (id, team, at) VALUES (:i, :t, :at);",
+        says: "within (about 6 items now, 1037 for each day of its range)",
+        silent: ["ORDER BY at, id", "ORDER BY at, id LIMIT 10"],
+    },
+    Case {
+        kind: "unbounded list",
+        named: "votes 50000: id, poll distinct=600 most=2000, day distinct=150 most=400
+            -- byDay (20/s)\nSELECT day, count(*) AS n FROM votes WHERE poll = :p GROUP BY day;
+            -- vote (1/s)\nINSERT INTO votes (id, poll, day) VALUES (:i, :p, :d);",
+        says: "byDay (up to 150 items)",
+        silent: ["day distinct=150 most=400", "day distinct=50 most=2000"],
+    },
+    Case {
+        kind: "filter",
+        named: "orders 6000: id, tenant distinct=60 most=2083, status text distinct=5 most=5000, at
+            -- recent (20/s)\nSELECT id, status FROM orders WHERE tenant = :t ORDER BY at, id LIMIT 20;
+            -- toShip (3/s)\nSELECT id FROM orders WHERE tenant = :t AND status = 'paid' ORDER BY at, id LIMIT 50;
+            -- pay (60/s)\nUPDATE orders SET status = :s WHERE id = :id;",
+        says: "toShip (up to 2083 items)",
+        silent: ["most=2083", "most=99"],
     },
     Case {
         kind: "unbounded list",
@@ -627,10 +679,32 @@ const CASES: &[Case] = &[
         silent: ["last_name", "last_name_type"],
     },
     Case {
+        kind: "personal data in copies",
+        named: "users 1000: id, street text\nposts 9000: id, author @users
+            -- post (9/s)\nSELECT p.id, u.street FROM posts p JOIN users u ON u.id = p.author WHERE p.id = :id;",
+        says: "post (street)",
+        silent: ["street", "stream"],
+    },
+    Case {
         kind: "no declared reference",
         named: "members 1000: id\nposts 9000: id, memberID\n-- ofMember (9/s)\nSELECT id FROM posts WHERE \"memberID\" = :m;",
         says: "posts.memberID",
         silent: ["memberID", "memberPaid"],
+    },
+    Case {
+        kind: "no declared reference",
+        named: "votes 50000: id, poll_id distinct=10 most=9000
+            -- tally (900/s)\nSELECT count(*) AS n FROM votes WHERE poll_id = :p;
+            -- vote (50/s)\nINSERT INTO votes (id, poll_id) VALUES (:i, :p);",
+        says: "votes.poll_id",
+        silent: ["poll_id", "poll_size"],
+    },
+    Case {
+        kind: "no declared reference",
+        named: "staff 300: emp_no, size\ndevices 900: id, emp_no
+            -- ofStaff (9/s)\nSELECT id FROM devices WHERE emp_no = :e;",
+        says: "devices.emp_no",
+        silent: ["staff 300: emp_no", "staff 300: id"],
     },
     Case {
         kind: "long keys",
