@@ -644,10 +644,49 @@ fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
     for (name, is_noted) in [("extremes", true), ("distinct", true), ("counted", false)] {
         let notes = notes(&report, name);
         assert_eq!(
-            notes.contains("texts of kind by its collation"),
+            notes.contains("values of kind otherwise than by the bytes of their texts"),
             is_noted,
             "{name}: {notes}"
         );
+    }
+}
+
+#[test]
+fn what_a_database_sorts_otherwise_than_its_text_is_asked_of_no_sort_key() {
+    let labels = ["sick", "parental"].map(str::to_owned).into();
+    let named = typed("enum('sick','parental')", DataType::Enum { values: labels });
+    let collation = Some("utf8mb4_0900_ai_ci".to_owned());
+    let named = Column { collation, ..named };
+    for (dbms, column, is_sorted) in [
+        (Dbms::Postgres, typed("uuid", DataType::Uuid), true),
+        (Dbms::Mariadb, typed("uuid", DataType::Uuid), false),
+        (Dbms::Mariadb, text("inet6"), false),
+        (Dbms::Mysql, named, false),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = dbms;
+        let said = format!("kind ({}), whose values do not sort", column.declared);
+        let name = "kind".to_owned();
+        *column_of_orders(&mut catalog, "kind") = Column { name, ..column };
+        let (_, report) = served(
+            &catalog,
+            "-- above (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND kind > :k;
+            -- last (5/s)\nSELECT max(kind) AS last FROM orders WHERE user_id = :u;
+            -- both (5/s)\nSELECT min(kind) AS a, max(kind) AS b FROM orders WHERE user_id = :u;
+            -- sorted (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u ORDER BY kind;",
+        );
+        let why = |name: &str| read(&report, name).why_not.clone().unwrap_or_default();
+        for (name, begin) in [("above", "asks for a range of"), ("last", "sorts by")] {
+            let refused = why(name).contains(&format!("{begin} {said}"));
+            assert_eq!(refused, !is_sorted, "{dbms:?} {name}: {}", why(name));
+        }
+        let sorted = notes(&report, "sorted");
+        let is_told = sorted.contains(&format!("its SQL sorts by {said}"));
+        assert_eq!(is_told, !is_sorted, "{dbms:?}: {sorted}");
+        assert!(!sorted.contains("by bytes"), "{dbms:?}: {sorted}");
+        let both = notes(&report, "both");
+        let is_told = both.contains("values of kind otherwise than");
+        assert_eq!(is_told, !is_sorted, "{dbms:?}: {both}");
     }
 }
 
@@ -1040,6 +1079,25 @@ fn the_greatest_value_is_one_item_of_the_key_of_another_read() {
     let pattern = text.split("  latest:").nth(1).unwrap();
     assert!(pattern.contains("limit: 1\n"), "{text}");
     assert_eq!(report.indexes.len(), 1, "{text}");
+    let notes = notes(&report, "latest");
+    assert!(!notes.contains("the application"), "{notes}");
+}
+
+#[test]
+fn the_greatest_value_is_found_whatever_the_order_of_the_key() {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Mariadb;
+    let name = "id".to_owned();
+    let id = typed("uuid", DataType::Uuid);
+    *column_of_orders(&mut catalog, "id") = Column { name, ..id };
+    let (text, report) = served(
+        &catalog,
+        "-- latest (40/s)\nSELECT max(placed_at) FROM orders WHERE user_id = :u;",
+    );
+    assert!(
+        text.contains("ORDER BY orders.placed_at DESC LIMIT 1"),
+        "{text}"
+    );
     let notes = notes(&report, "latest");
     assert!(!notes.contains("the application"), "{notes}");
 }

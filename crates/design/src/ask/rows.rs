@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_format::{free_name, joined};
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SqlQuery, Wrapping,
     identifier,
@@ -191,7 +191,7 @@ impl<'c> Reading<'c, '_> {
             let names = self.figures_by_collation();
             note_names(&mut ask.notes, &names, |name| {
                 format!(
-                    "the database compares texts of {name} by its collation: the application must compare them as the database does"
+                    "the database may compare values of {name} otherwise than by the bytes of their texts: the application must compare them as the database does"
                 )
             });
         } else {
@@ -207,6 +207,11 @@ impl<'c> Reading<'c, '_> {
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
+        if let Some(column) = &unsortable {
+            ask.note(format!(
+                "its SQL sorts by {column}: the application must sort as the database does"
+            ));
+        }
         let otherwise = self.sorted_otherwise().filter(|_| !is_one_row(ask));
         if let Some(column) = &otherwise {
             ask.note(format!(
@@ -438,10 +443,21 @@ impl<'c> Reading<'c, '_> {
             [Wrapping::Function(name)] => name != "count",
             _ => true,
         });
-        let columns = compared.flat_map(Operand::columns).filter_map(|column| {
+        let columns = compared.flat_map(|value| {
+            let is_computed = !value.around.is_empty();
+            let columns = value.columns().iter();
+            columns.map(move |column| (column, is_computed))
+        });
+        let columns = columns.filter_map(|(column, is_computed)| {
             let (at, name) = self.column(column)?;
-            let found = self.tables.get(at)?.column(&name)?;
-            (found.insensitive || found.collation.is_some()).then_some(name)
+            let table = self.tables.get(at)?;
+            let found = table.column(&name)?;
+            // Such values are equal where their texts are.
+            let is_sorted_otherwise = is_computed
+                && found.data_type.family() == TypeFamily::Text
+                && self.unsortable(table, &Path::own(&name)).is_some();
+            let is_special = found.insensitive || found.collation.is_some() || is_sorted_otherwise;
+            is_special.then_some(name)
         });
         let mut names: Vec<String> = columns.collect();
         names.sort_unstable();
@@ -578,7 +594,10 @@ impl<'c> Reading<'c, '_> {
 
     /// Columns of the order that the database sorts by a collation, DynamoDB by bytes.
     fn collated_order(&self, ask: &Ask<'c>) -> Vec<String> {
+        // What does not sort like its text is sorted by the application.
+        let is_sorted = |path: &Path| self.unsortable(ask.root, path).is_none();
         let order = ask.order.iter().filter(|_| !is_one_row(ask));
+        let order = order.filter(|(path, _)| is_sorted(path));
         let columns = order.filter_map(|(path, _)| path.column_of(ask.root, self.catalog));
         let collated = columns.filter(|column| column.collation.is_some());
         collated.map(|column| column.name.clone()).collect()
