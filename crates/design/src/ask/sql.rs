@@ -554,7 +554,7 @@ pub(super) fn direction(descends: bool) -> &'static str {
 }
 
 /// The bytes of a text, in the SQL of MySQL and MariaDB.
-fn mysql_bytes(text: &str) -> String {
+pub(super) fn mysql_bytes(text: &str) -> String {
     format!("CAST(CONVERT({text} USING utf8mb4) AS BINARY)")
 }
 
