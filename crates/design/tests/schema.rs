@@ -1856,13 +1856,20 @@ fn the_greatest_and_the_least_text_are_those_by_bytes() {
         name: "nm".to_owned(),
         ..collated("TEXT", "NOCASE")
     };
-    let (text, _) = served(
+    catalog.tables[0].columns[0] = Column {
+        name: "id".to_owned(),
+        ..collated("TEXT", "NOCASE")
+    };
+    let (text, report) = served(
         &catalog,
         "-- last (9/s)\nSELECT max(nm) AS nm FROM p;\n-- first (9/s)\nSELECT min(nm) AS nm FROM p;",
     );
     for order in ["nm COLLATE BINARY DESC", "nm COLLATE BINARY, "] {
         assert!(text.contains(order), "{text}");
     }
+    // Nobody asked for an order of the key.
+    let notes = notes(&report, "last");
+    assert!(notes.contains("DynamoDB sorts nm by bytes"), "{notes}");
 }
 
 #[test]

@@ -596,7 +596,9 @@ impl<'c> Reading<'c, '_> {
     fn collated_order(&self, ask: &Ask<'c>) -> Vec<String> {
         // What does not sort like its text is sorted by the application.
         let is_sorted = |path: &Path| self.unsortable(ask.root, path).is_none();
-        let order = ask.order.iter().filter(|_| !is_one_row(ask));
+        // Of equal greatest values the key takes one, whatever its order.
+        let asked = self.extreme.as_ref().map_or(usize::MAX, |_| 1);
+        let order = ask.order.iter().take(asked).filter(|_| !is_one_row(ask));
         let order = order.filter(|(path, _)| is_sorted(path));
         let columns = order.filter_map(|(path, _)| path.column_of(ask.root, self.catalog));
         let collated = columns.filter(|column| column.collation.is_some());
