@@ -497,6 +497,7 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
     let (digits, zone) = (6, true);
     let time = DataType::Timestamp { digits, zone };
+    let bytes = |declared: &str| typed(declared, DataType::Binary { max_bytes: Some(1) });
     let loose = ": values of `kind` (double precision) may be equal though their texts in a key differ, so the aggregates cannot be kept";
     for (dbms, column, said) in [
         (Dbms::Postgres, typed("uuid", DataType::Uuid), ""),
@@ -508,6 +509,8 @@ fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
         ),
         (Dbms::Postgres, text("character(4)"), "is padded with"),
         (Dbms::Mysql, text("char(36)"), "has no"),
+        (Dbms::Mysql, bytes("bit(8)"), ""),
+        (Dbms::Postgres, bytes("bytea"), ""),
         (
             Dbms::Postgres,
             typed("double precision", DataType::Float { bits: 64 }),

@@ -424,6 +424,12 @@ impl Reading<'_, '_> {
                     | DataType::Enum { .. } => true,
                     DataType::Decimal { .. } => is_summed_exactly(column, dbms),
                     DataType::Text { .. } => is_stripped || column.is_plain_text(dbms),
+                    // A key has the same bytes, but of bit strings of PostgreSQL, and where SQLite keeps texts too.
+                    DataType::Binary { .. } => match dbms {
+                        Dbms::Postgres => column.declared == "bytea",
+                        Dbms::Mysql | Dbms::Mariadb => true,
+                        Dbms::Sqlite => false,
+                    },
                     _ => false,
                 };
                 is_exact && is_plain
