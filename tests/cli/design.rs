@@ -885,6 +885,28 @@ async fn no_value_of_sqlite_is_compared_that_is_not_of_its_type_or_not_of_one_fo
 }
 
 #[tokio::test]
+async fn a_column_of_sqlite_without_a_type_is_served_where_all_its_values_are_of_one_kind() {
+    let source = Database::new(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, code, num ANY, mixed, raw);
+         WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 300)
+         INSERT INTO t SELECT i, 'k' || (i % 50), i % 40, iif(i % 2, i % 30, 'x' || (i % 30)),
+             CAST('x' || (i % 50) AS BLOB) FROM r;",
+    )
+    .await;
+    let read =
+        |column: &&str| format!("-- {column} (1/s)\nSELECT id FROM t WHERE {column} = :x;\n");
+    let workload: String = ["code", "mixed", "num", "raw"].iter().map(read).collect();
+    let proposal = Proposal::new(&source.url(), Some(&workload), 3);
+    assert_eq!(
+        proposal.not_served(),
+        ["mixed", "raw"],
+        "{:#}",
+        proposal.report
+    );
+    proposal.holds(0);
+}
+
+#[tokio::test]
 async fn indexes_name_no_more_attributes_than_a_table_may() {
     let columns = |each: &dyn Fn(u32) -> String| (1..=40).map(each).collect::<Vec<_>>().join(", ");
     let source = Database::new(&format!(

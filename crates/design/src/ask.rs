@@ -1429,7 +1429,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 return unserved(format!("sorts by {column}"), MATERIALIZE);
             }
             // Of equal ones the key decides, so that the answer is one row.
-            let key = table.into_iter().flat_map(Table::row_key);
+            let key = table.into_iter().flat_map(|table| self.sorted_key(table));
             let key = key.map(|column| (Path::own(column), *is_greatest != self.is_first_key));
             let mut order = vec![(path, *is_greatest)];
             order.extend(
@@ -1489,6 +1489,12 @@ impl<'c, 'q> Reading<'c, 'q> {
             .collect()
     }
 
+    /// The columns of a table's key whose values sort like their text.
+    fn sorted_key(&self, table: &'c Table) -> Vec<&'c String> {
+        let is_sorted = |column: &&String| self.unsortable(table, &Path::own(column)).is_none();
+        table.row_key().iter().filter(is_sorted).collect()
+    }
+
     /// A column whose values' text does not sort as the database sorts them, with the reason; `None` where it does.
     fn unsortable(&self, table: &Table, path: &Path) -> Option<String> {
         let (table, column) = path.find(table, self.catalog)?;
@@ -1502,8 +1508,9 @@ impl<'c, 'q> Reading<'c, 'q> {
             | DataType::Float { .. }
             | DataType::Boolean
             | DataType::Date
-            | DataType::Timestamp { .. }
-            | DataType::Uuid => true,
+            | DataType::Timestamp { .. } => true,
+            // MariaDB sorts by the parts of a UUID in an order of its own.
+            DataType::Uuid => self.catalog.dbms != Dbms::Mariadb,
             // MySQL's times may be negative, or longer than a day; with an offset the moment counts.
             DataType::Time { zone, .. } => !is_mysql && !zone,
             DataType::Text { .. } => column.is_plain_text(self.catalog.dbms),

@@ -51,8 +51,8 @@ impl Observed {
         sample.is_some_and(|sample| sample.is_all && sample.unescaped == sample.present)
     }
 
-    /// Whether nothing is mixed in a column: of one without a type, all values are texts, or none is. Not known where not all rows
-    /// were looked at.
+    /// Whether nothing is mixed in a column: of one without a type, all values are texts, or none is, and none a BLOB. Not known where not
+    /// all rows were looked at.
     pub(crate) fn is_of_one_kind(&self, table: &Table, column: &str) -> bool {
         let sample = self.column(table, column);
         sample.is_some_and(|sample| sample.is_all && sample.mixed == 0)
@@ -91,7 +91,8 @@ pub struct ColumnSample {
     /// Different offsets from UTC of its texts that are times: `Z`, `+09:00`.
     pub offsets: u64,
     /// Only in SQLite: its values that are not of the declared type, and for times the forms beyond the first in which they are
-    /// written. Of a column of texts or without a type: of its texts and of its other values the number of those that are fewer.
+    /// written. Of a column of texts or without a type: of its texts and of its other values the number of those that are fewer;
+    /// without a type, of its BLOBs if they are more.
     pub mixed: u64,
     /// The rows that have its most frequent value; 0 where that was not counted.
     pub most: u64,

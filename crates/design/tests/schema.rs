@@ -497,19 +497,28 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
     let (digits, zone) = (6, true);
     let time = DataType::Timestamp { digits, zone };
+    let bytes = |declared: &str| typed(declared, DataType::Binary { max_bytes: Some(1) });
     let loose = ": values of `kind` (double precision) may be equal though their texts in a key differ, so the aggregates cannot be kept";
-    for (column, said) in [
-        (typed("uuid", DataType::Uuid), ""),
-        (typed("boolean", DataType::Boolean), ""),
-        (typed("timestamp(6) with time zone", time), ""),
-        (text("character(4)"), ""),
+    for (dbms, column, said) in [
+        (Dbms::Postgres, typed("uuid", DataType::Uuid), ""),
+        (Dbms::Postgres, typed("boolean", DataType::Boolean), ""),
         (
+            Dbms::Postgres,
+            typed("timestamp(6) with time zone", time),
+            "",
+        ),
+        (Dbms::Postgres, text("character(4)"), "is padded with"),
+        (Dbms::Mysql, text("char(36)"), "has no"),
+        (Dbms::Mysql, bytes("bit(8)"), ""),
+        (Dbms::Postgres, bytes("bytea"), ""),
+        (
+            Dbms::Postgres,
             typed("double precision", DataType::Float { bits: 64 }),
             loose,
         ),
     ] {
         let mut catalog = shop_with_kinds();
-        catalog.dbms = Dbms::Postgres;
+        catalog.dbms = dbms;
         orders(&mut catalog).estimated_rows = Some(100_000_000);
         let declared = column.declared.clone();
         let name = "kind".to_owned();
@@ -519,14 +528,15 @@ fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
             "-- q (40/s)\nSELECT count(*) AS n FROM orders WHERE kind = :k;",
         );
         let why = why_not(&report);
-        if said.is_empty() {
-            assert_eq!(why, "", "{declared}");
-            assert!(mapping.contains("GROUP BY"), "{declared}: {mapping}");
-            let is_padded = notes(&report, "q").contains("kind is padded with blanks in the key");
-            assert_eq!(is_padded, declared.starts_with("character("), "{declared}");
-        } else {
+        if said == loose {
             assert!(why.contains(said), "{declared}: {why}");
+            continue;
         }
+        assert_eq!(why, "", "{declared}");
+        assert!(mapping.contains("GROUP BY"), "{declared}: {mapping}");
+        let notes = notes(&report, "q");
+        let is_told = notes.contains(&format!("kind {said} blanks"));
+        assert_eq!(is_told, !said.is_empty(), "{declared}: {notes}");
     }
 }
 
@@ -644,7 +654,7 @@ fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
     for (name, is_noted) in [("extremes", true), ("distinct", true), ("counted", false)] {
         let notes = notes(&report, name);
         assert_eq!(
-            notes.contains("texts of kind by its collation"),
+            notes.contains("values of kind otherwise than by the bytes of their texts"),
             is_noted,
             "{name}: {notes}"
         );
@@ -665,6 +675,45 @@ fn figures_of_values_of_several_types_are_noted() {
         let notes = notes(&report, "total");
         let said = "some values of score are not of its type";
         assert_eq!(notes.contains(said), mixed > 0, "{notes}");
+    }
+}
+
+#[test]
+fn what_a_database_sorts_otherwise_than_its_text_is_asked_of_no_sort_key() {
+    let labels = ["sick", "parental"].map(str::to_owned).into();
+    let named = typed("enum('sick','parental')", DataType::Enum { values: labels });
+    let collation = Some("utf8mb4_0900_ai_ci".to_owned());
+    let named = Column { collation, ..named };
+    for (dbms, column, is_sorted) in [
+        (Dbms::Postgres, typed("uuid", DataType::Uuid), true),
+        (Dbms::Mariadb, typed("uuid", DataType::Uuid), false),
+        (Dbms::Mariadb, text("inet6"), false),
+        (Dbms::Mysql, named, false),
+    ] {
+        let mut catalog = shop_with_kinds();
+        catalog.dbms = dbms;
+        let said = format!("kind ({}), whose values do not sort", column.declared);
+        let name = "kind".to_owned();
+        *column_of_orders(&mut catalog, "kind") = Column { name, ..column };
+        let (_, report) = served(
+            &catalog,
+            "-- above (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND kind > :k;
+            -- last (5/s)\nSELECT max(kind) AS last FROM orders WHERE user_id = :u;
+            -- both (5/s)\nSELECT min(kind) AS a, max(kind) AS b FROM orders WHERE user_id = :u;
+            -- sorted (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u ORDER BY kind;",
+        );
+        let why = |name: &str| read(&report, name).why_not.clone().unwrap_or_default();
+        for (name, begin) in [("above", "asks for a range of"), ("last", "sorts by")] {
+            let refused = why(name).contains(&format!("{begin} {said}"));
+            assert_eq!(refused, !is_sorted, "{dbms:?} {name}: {}", why(name));
+        }
+        let sorted = notes(&report, "sorted");
+        let is_told = sorted.contains(&format!("its SQL sorts by {said}"));
+        assert_eq!(is_told, !is_sorted, "{dbms:?}: {sorted}");
+        assert!(!sorted.contains("by bytes"), "{dbms:?}: {sorted}");
+        let both = notes(&report, "both");
+        let is_told = both.contains("values of kind otherwise than");
+        assert_eq!(is_told, !is_sorted, "{dbms:?}: {both}");
     }
 }
 
@@ -1057,6 +1106,25 @@ fn the_greatest_value_is_one_item_of_the_key_of_another_read() {
     let pattern = text.split("  latest:").nth(1).unwrap();
     assert!(pattern.contains("limit: 1\n"), "{text}");
     assert_eq!(report.indexes.len(), 1, "{text}");
+    let notes = notes(&report, "latest");
+    assert!(!notes.contains("the application"), "{notes}");
+}
+
+#[test]
+fn the_greatest_value_is_found_whatever_the_order_of_the_key() {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Mariadb;
+    let name = "id".to_owned();
+    let id = typed("uuid", DataType::Uuid);
+    *column_of_orders(&mut catalog, "id") = Column { name, ..id };
+    let (text, report) = served(
+        &catalog,
+        "-- latest (40/s)\nSELECT max(placed_at) FROM orders WHERE user_id = :u;",
+    );
+    assert!(
+        text.contains("ORDER BY orders.placed_at DESC LIMIT 1"),
+        "{text}"
+    );
     let notes = notes(&report, "latest");
     assert!(!notes.contains("the application"), "{notes}");
 }
@@ -1808,13 +1876,20 @@ fn the_greatest_and_the_least_text_are_those_by_bytes() {
         name: "nm".to_owned(),
         ..collated("TEXT", "NOCASE")
     };
-    let (text, _) = served(
+    catalog.tables[0].columns[0] = Column {
+        name: "id".to_owned(),
+        ..collated("TEXT", "NOCASE")
+    };
+    let (text, report) = served(
         &catalog,
         "-- last (9/s)\nSELECT max(nm) AS nm FROM p;\n-- first (9/s)\nSELECT min(nm) AS nm FROM p;",
     );
     for order in ["nm COLLATE BINARY DESC", "nm COLLATE BINARY, "] {
         assert!(text.contains(order), "{text}");
     }
+    // Nobody asked for an order of the key.
+    let notes = notes(&report, "last");
+    assert!(notes.contains("DynamoDB sorts nm by bytes"), "{notes}");
 }
 
 #[test]

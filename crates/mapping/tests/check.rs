@@ -17,7 +17,7 @@ use dynafold_mapping::claim::ClaimKind;
 use dynafold_mapping::diagnostic::{Code, Diagnostic, render};
 use dynafold_mapping::model::Model;
 use dynafold_mapping::{Described, Raw, resolve};
-use dynafold_relational::catalog::{Catalog, DataType, UniqueKey};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, UniqueKey};
 use dynafold_relational::scan::ScanColumn;
 
 /// The catalog of pattern 1, as `inspect --format json` wrote it, but for the numbers of rows: of a
@@ -214,6 +214,48 @@ fn the_reason_for_an_order_is_true_of_what_the_last_filter_gives() {
         let claim = proofs.of(ClaimKind::TextOrder).next().unwrap();
         assert!(claim.is_proved(), "{sort}: {claim:?}");
         assert_eq!(claim.because, because, "{sort}");
+    }
+}
+
+#[test]
+fn a_type_that_its_database_sorts_otherwise_than_its_text_is_in_no_order() {
+    let text = "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK } }\nitems: { USER: { from: users, key: { PK: USERS, SK: \"{name | lower}\" } } }\n";
+    for (dbms, declared, data_type, is_in_order) in [
+        (Dbms::Mariadb, "uuid", DataType::Uuid, false),
+        (Dbms::Postgres, "uuid", DataType::Uuid, true),
+        (
+            Dbms::Mariadb,
+            "inet6",
+            DataType::Text { max_chars: None },
+            false,
+        ),
+        (
+            Dbms::Postgres,
+            "inet",
+            DataType::Text { max_chars: None },
+            false,
+        ),
+        (
+            Dbms::Postgres,
+            "macaddr",
+            DataType::Text { max_chars: None },
+            true,
+        ),
+    ] {
+        let mut catalog = catalog();
+        catalog.dbms = dbms;
+        let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
+        let mut columns = users.unwrap().columns.iter_mut();
+        let name = columns.find(|column| column.name == "name").unwrap();
+        declared.clone_into(&mut name.declared);
+        name.data_type = data_type;
+        let (raw, faults) = Raw::read(text, &|_| None);
+        let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+        let proofs = resolution.proofs.unwrap();
+        let claim = proofs.of(ClaimKind::TextOrder).next().unwrap();
+        assert_eq!(claim.is_proved(), is_in_order, "{declared}: {claim:?}");
+        let said = format!("`name` ({declared}) in another order");
+        assert_eq!(claim.because.contains(&said), !is_in_order, "{claim:?}");
     }
 }
 

@@ -38,8 +38,46 @@ const NOT_OF_POSTGRES: [&str; 6] = ["if", "ifnull", "iif", "instr", "json_extrac
 /// Those of [`STEADY`] that MySQL and MariaDB do not have.
 const NOT_OF_MYSQL: [&str; 3] = ["iif", "starts_with", "typeof"];
 
-/// Functions that give all rows of a statement one value where their arguments do, besides [`STEADY`]: the clock as it stood
-/// when the statement began, who asks, and what is computed of these. Of all others it is not known: `random()`,
+/// More of them that both MySQL and MariaDB have. Functions of time are none: MySQL reads a TIMESTAMP in the session's zone, and adds
+/// today's date to a TIME.
+const OF_MYSQL: &str = "\
+    ascii bin bit_count bit_length ceiling concat_ws conv crc32 elt export_set field find_in_set \
+    from_base64 hex inet6_aton inet6_ntoa inet_aton inet_ntoa is_ipv4 is_ipv6 isnull json_array \
+    json_contains json_contains_path json_depth json_keys json_length json_object json_quote \
+    json_search json_type json_valid json_value lcase locate lpad make_set mid oct ord pow power \
+    repeat reverse rpad sha2 space sqrt strcmp substring substring_index to_base64 truncate ucase \
+    unhex";
+
+/// More of MySQL. Since 9.6 it has no MD5 and SHA1 of its own.
+const OF_MYSQL_ALONE: &str = "bin_to_uuid is_uuid uuid_to_bin";
+
+/// More of MariaDB.
+const OF_MARIADB_ALONE: &str = "md5 sha sha1";
+
+/// More of PostgreSQL: all are IMMUTABLE there, in each version from 13.
+const OF_POSTGRES: &str = "\
+    array_length array_position ascii bit_length btrim cardinality ceiling chr decode div encode \
+    family host initcap json_array_length json_extract_path json_extract_path_text json_typeof \
+    jsonb_array_length jsonb_extract_path jsonb_extract_path_text jsonb_typeof lpad masklen md5 \
+    num_nonnulls num_nulls pow power regexp_match regexp_replace repeat reverse rpad \
+    sha256 split_part sqrt string_to_array strpos substring to_hex translate trunc";
+
+/// More of SQLite.
+const OF_SQLITE: &str = "\
+    ceiling char concat_ws format glob hex json json_array json_array_length json_object json_quote \
+    json_type json_valid pow power printf quote sqrt substring trunc unhex unicode";
+
+/// What is more of one database or two.
+pub(super) const OF_SOME: [&str; 5] = [
+    OF_MYSQL,
+    OF_MYSQL_ALONE,
+    OF_MARIADB_ALONE,
+    OF_POSTGRES,
+    OF_SQLITE,
+];
+
+/// Functions that give all rows of a statement one value where their arguments do, besides [`STEADY`] and [`OF_SOME`]: the clock as
+/// it stood when the statement began, who asks, and what is computed of these. Of all others it is not known: `random()`,
 /// `gen_random_uuid()` and `nextval('s')` give each row its own.
 pub(super) const ONE_TO_A_STATEMENT: &str = include_str!("statement_functions.txt");
 
@@ -54,18 +92,22 @@ pub fn is_aggregate(function: &str) -> bool {
 
 /// Whether a function gives all rows of a statement one value where its arguments do.
 pub(crate) fn gives_one_value(function: &str) -> bool {
-    is_listed(STEADY, function) || is_listed(ONE_TO_A_STATEMENT, function)
+    let mut all = [STEADY, ONE_TO_A_STATEMENT].into_iter().chain(OF_SOME);
+    all.any(|list| is_listed(list, function))
 }
 
 /// Whether a function is the database's own and gives the same for the same. To SQLite nobody adds functions: they would be the
 /// connection's.
 fn is_steady(function: &str, dbms: Option<Dbms>) -> bool {
-    let others: &[&str] = match dbms {
-        Some(Dbms::Postgres) => &NOT_OF_POSTGRES,
-        Some(Dbms::Mysql | Dbms::Mariadb) => &NOT_OF_MYSQL,
-        Some(Dbms::Sqlite) | None => &[],
+    let (others, more): (&[&str], &[&str]) = match dbms {
+        Some(Dbms::Postgres) => (&NOT_OF_POSTGRES, &[OF_POSTGRES]),
+        Some(Dbms::Mysql) => (&NOT_OF_MYSQL, &[OF_MYSQL, OF_MYSQL_ALONE]),
+        Some(Dbms::Mariadb) => (&NOT_OF_MYSQL, &[OF_MYSQL, OF_MARIADB_ALONE]),
+        Some(Dbms::Sqlite) => (&[], &[OF_SQLITE]),
+        None => (&[], &[]),
     };
-    is_listed(STEADY, function) && !others.contains(&function)
+    let is_common = is_listed(STEADY, function) && !others.contains(&function);
+    is_common || more.iter().any(|list| is_listed(list, function))
 }
 
 fn is_listed(functions: &str, function: &str) -> bool {

@@ -228,7 +228,11 @@ fn is_counted(column: &Column) -> bool {
 fn is_told_apart(column: &Column) -> bool {
     let is_known = matches!(
         column.data_type.family(),
-        TypeFamily::Number | TypeFamily::Text | TypeFamily::Boolean | TypeFamily::Time
+        TypeFamily::Number
+            | TypeFamily::Text
+            | TypeFamily::Boolean
+            | TypeFamily::Time
+            | TypeFamily::Any
     );
     is_known && column.data_type != DataType::Printed
 }
@@ -338,10 +342,17 @@ fn mixed(name: &str, data_type: &DataType) -> String {
         TypeFamily::Boolean => format!("{name} IN (0, 1)"),
         TypeFamily::Binary => format!("typeof({name}) = 'blob'"),
         TypeFamily::Time => is_time(name, data_type),
-        _ => {
-            return format!(
-                "coalesce(min(sum(typeof({name}) = 'text'), sum(typeof({name}) NOT IN ('text', 'null'))), 0)"
+        family => {
+            let fewer = format!(
+                "min(sum(typeof({name}) = 'text'), sum(typeof({name}) NOT IN ('text', 'null')))"
             );
+            // No key has bytes as they are.
+            return match family {
+                TypeFamily::Any => {
+                    format!("coalesce(max({fewer}, sum(typeof({name}) = 'blob')), 0)")
+                }
+                _ => format!("coalesce({fewer}, 0)"),
+            };
         }
     };
     let others = format!("count({name}) - coalesce(sum({fitting}), 0)");

@@ -613,7 +613,9 @@ impl<'c> Reading<'c, '_> {
     fn refuse_range(&self, ask: &Ask<'c>, path: &Path) -> Result<(), Unserved> {
         self.refuse_value(ask.root, path)?;
         let column = path.column_of(ask.root, self.catalog);
-        if let Some(collation) = column.and_then(|column| column.collation.as_ref()) {
+        // An enum is sorted by the numbers of its labels.
+        let text = column.filter(|column| !matches!(column.data_type, DataType::Enum { .. }));
+        if let Some(collation) = text.and_then(|column| column.collation.as_ref()) {
             return unserved(
                 format!(
                     "asks for a range of texts in collation {collation}, but DynamoDB sorts by bytes"

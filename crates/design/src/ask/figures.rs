@@ -9,7 +9,7 @@ use dynafold_sql::{
     SelectOutput, Wrapping, WriteKind, identifier,
 };
 
-use super::sql::{direction, ignores_blanks};
+use super::sql::{direction, ignores_blanks, mysql_bytes};
 use super::{Reading, selected_values, why_mixed, with_reading};
 use crate::observed::Observed;
 
@@ -153,9 +153,8 @@ impl Reading<'_, '_> {
         let mut all = all.filter_map(|one| self.column(one));
         let (_, name) = all.find(|(_, name)| !self.is_group(table, name))?;
         let column = table.column(&name)?;
-        let dbms = self.catalog.dbms;
         let end = "so the aggregates cannot be kept up to date in items";
-        if column.insensitive || ignores_blanks(column, dbms) {
+        if column.insensitive {
             let why =
                 format!("the collation of `{name}` may put different texts into one group, {end}");
             return Some((
@@ -411,11 +410,10 @@ impl Reading<'_, '_> {
         let dbms = self.catalog.dbms;
         is_total(table, column)
             || table.column(column).is_some_and(|column| {
-                // PostgreSQL pads `character(n)`, so that texts which it takes for equal are the same.
-                let is_padded = dbms == Dbms::Postgres && ignores_blanks(column, dbms);
-                let is_exact = !column.insensitive
-                    && (is_padded || !ignores_blanks(column, dbms))
-                    && !self.observed.is_mixed(table, &column.name);
+                let is_exact = !column.insensitive && !self.observed.is_mixed(table, &column.name);
+                // PostgreSQL pads `character(n)`, and MySQL stores CHAR without blanks at the end: texts of rows that they take for
+                // equal are the same.
+                let is_stripped = ignores_blanks(column, dbms);
                 let is_plain = match &column.data_type {
                     DataType::Integer { .. }
                     | DataType::Boolean
@@ -425,7 +423,13 @@ impl Reading<'_, '_> {
                     | DataType::Timestamp { .. }
                     | DataType::Enum { .. } => true,
                     DataType::Decimal { .. } => is_summed_exactly(column, dbms),
-                    DataType::Text { .. } => is_padded || column.is_plain_text(dbms),
+                    DataType::Text { .. } => is_stripped || column.is_plain_text(dbms),
+                    // A key has the same bytes, but of bit strings of PostgreSQL, and where SQLite keeps texts too.
+                    DataType::Binary { .. } => match dbms {
+                        Dbms::Postgres => column.declared == "bytea",
+                        Dbms::Mysql | Dbms::Mariadb => true,
+                        Dbms::Sqlite => false,
+                    },
                     _ => false,
                 };
                 is_exact && is_plain
@@ -495,20 +499,26 @@ impl Reading<'_, '_> {
         Some(order)
     }
 
-    /// The columns that PostgreSQL pads with blanks, and the conditions under which the parameters are padded as the texts in the key.
-    fn padded<'q>(
+    /// The columns that are equal to a parameter whatever blanks it ends with, and the conditions under which it is the text in the
+    /// key.
+    fn stripped<'q>(
         &self,
         table: &Table,
         equal: &'q [(String, String)],
     ) -> (Vec<&'q str>, Vec<String>) {
-        let padded = equal.iter().filter(|(column, _)| {
+        let dbms = self.catalog.dbms;
+        let stripped = equal.iter().filter(|(column, _)| {
             let column = table.column(column);
-            column.is_some_and(|column| ignores_blanks(column, self.catalog.dbms))
+            column.is_some_and(|column| ignores_blanks(column, dbms))
         });
-        let conditions = padded.map(|(column, parameter)| {
+        let conditions = stripped.map(|(column, parameter)| {
             let own = self.column_of(0, column);
-            let length = format!("octet_length(CAST(:{parameter} AS text)) = octet_length({own})");
-            (&**column, length)
+            let is_same = if dbms == Dbms::Postgres {
+                format!("octet_length(CAST(:{parameter} AS text)) = octet_length({own})")
+            } else {
+                format!("{} = CAST(:{parameter} AS BINARY)", mysql_bytes(&own))
+            };
+            (&**column, is_same)
         });
         conditions.unzip()
     }
@@ -590,15 +600,17 @@ impl Reading<'_, '_> {
         let by = groups.iter().filter(|column| !is_total(table, column));
         let by: Vec<String> = by.map(|column| own(column)).collect();
         let by = text_if(!by.is_empty(), format!(" GROUP BY {}", by.join(", ")));
-        let (padded, lengths) = self.padded(table, equal);
-        if !padded.is_empty() {
-            notes.push(format!(
-                "{} is padded with blanks in the key: pass it padded",
-                padded.join(" and ")
-            ));
+        let (stripped, same_texts) = self.stripped(table, equal);
+        if !stripped.is_empty() {
+            let how = if dbms == Dbms::Postgres {
+                "is padded with blanks in the key: pass it padded"
+            } else {
+                "has no blanks at the end in the key: pass it without"
+            };
+            notes.push(format!("{} {how}", stripped.join(" and ")));
         }
         let all = sql_conditions.iter().cloned();
-        let all = all.chain(equalities(&own)).chain(lengths);
+        let all = all.chain(equalities(&own)).chain(same_texts);
         let met = filtered(all.collect());
         let from = self.from(0);
         let answer = format!("SELECT {} FROM {from}{met}{by}", given.join(", "));

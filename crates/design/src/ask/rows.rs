@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_format::{free_name, joined};
-use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table};
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SqlQuery, Wrapping,
     identifier,
@@ -188,15 +188,20 @@ impl<'c> Reading<'c, '_> {
             ask.note(format!(
                 "it {figures}: the application computes this from the items that it reads"
             ));
-            let names =
-                self.figure_columns(|_, column| column.insensitive || column.collation.is_some());
+            let names = self.figure_columns(|table, column, is_computed| {
+                // Such values are equal where their texts are.
+                let is_sorted_otherwise = is_computed
+                    && column.data_type.family() == TypeFamily::Text
+                    && self.unsortable(table, &Path::own(&column.name)).is_some();
+                column.insensitive || column.collation.is_some() || is_sorted_otherwise
+            });
             note_names(&mut ask.notes, &names, |name| {
                 format!(
-                    "the database compares texts of {name} by its collation: the application must compare them as the database does"
+                    "the database may compare values of {name} otherwise than by the bytes of their texts: the application must compare them as the database does"
                 )
             });
             let names =
-                self.figure_columns(|table, column| self.observed.is_mixed(table, &column.name));
+                self.figure_columns(|table, column, _| self.observed.is_mixed(table, &column.name));
             note_names(&mut ask.notes, &names, |name| {
                 format!(
                     "some values of {name} are not of its type: the application must compute with them as SQLite does, for which a text in sum() or avg() is the number that it begins with, or 0"
@@ -215,6 +220,11 @@ impl<'c> Reading<'c, '_> {
         }
         let mut order = ask.order.iter().filter(|_| !is_one_row(ask));
         let unsortable = order.find_map(|(path, _)| self.unsortable(ask.root, path));
+        if let Some(column) = &unsortable {
+            ask.note(format!(
+                "its SQL sorts by {column}: the application must sort as the database does"
+            ));
+        }
         let otherwise = self.sorted_otherwise().filter(|_| !is_one_row(ask));
         if let Some(column) = &otherwise {
             ask.note(format!(
@@ -439,17 +449,22 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// Such columns of figures that depend on the values, as `max` and `count(DISTINCT …)` do.
-    fn figure_columns(&self, is_such: impl Fn(&Table, &Column) -> bool) -> Vec<String> {
+    /// Such columns of figures that depend on the values, as `max` and `count(DISTINCT …)` do, or on what is computed from them.
+    fn figure_columns(&self, is_such: impl Fn(&Table, &Column, bool) -> bool) -> Vec<String> {
         let compared = selected_values(self.select).filter(|value| match value.around.as_slice() {
             [] => matches!(value.value, OperandValue::Expression(_)),
             [Wrapping::Function(name)] => name != "count",
             _ => true,
         });
-        let columns = compared.flat_map(Operand::columns).filter_map(|column| {
+        let columns = compared.flat_map(|value| {
+            let is_computed = !value.around.is_empty();
+            let columns = value.columns().iter();
+            columns.map(move |column| (column, is_computed))
+        });
+        let columns = columns.filter_map(|(column, is_computed)| {
             let (at, name) = self.column(column)?;
             let table = self.tables.get(at)?;
-            is_such(table, table.column(&name)?).then_some(name)
+            is_such(table, table.column(&name)?, is_computed).then_some(name)
         });
         let mut names: Vec<String> = columns.collect();
         names.sort_unstable();
@@ -586,7 +601,12 @@ impl<'c> Reading<'c, '_> {
 
     /// Columns of the order that the database sorts by a collation, DynamoDB by bytes.
     fn collated_order(&self, ask: &Ask<'c>) -> Vec<String> {
-        let order = ask.order.iter().filter(|_| !is_one_row(ask));
+        // What does not sort like its text is sorted by the application.
+        let is_sorted = |path: &Path| self.unsortable(ask.root, path).is_none();
+        // Of equal greatest values the key takes one, whatever its order.
+        let asked = self.extreme.as_ref().map_or(usize::MAX, |_| 1);
+        let order = ask.order.iter().take(asked).filter(|_| !is_one_row(ask));
+        let order = order.filter(|(path, _)| is_sorted(path));
         let columns = order.filter_map(|(path, _)| path.column_of(ask.root, self.catalog));
         let collated = columns.filter(|column| column.collation.is_some());
         collated.map(|column| column.name.clone()).collect()

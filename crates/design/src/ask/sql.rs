@@ -184,8 +184,8 @@ impl<'c> Reading<'c, '_> {
     /// The terms of ORDER BY.
     fn sort_terms(&self, root: usize, ways: &Ways) -> Vec<String> {
         if let Some(((at, column), is_greatest)) = &self.extreme {
-            let table = self.tables.get(root);
-            let key = table.map_or(&[][..], |table| table.row_key()).iter();
+            let table = self.tables.get(root).copied();
+            let key = table.into_iter().flat_map(|table| self.sorted_key(table));
             let rest = key.filter(|one| (root, *one) != (*at, column));
             let rest = rest.map(|one| (root, one, *is_greatest != self.is_first_key));
             let all = std::iter::once((*at, column, *is_greatest)).chain(rest);
@@ -554,7 +554,7 @@ pub(super) fn direction(descends: bool) -> &'static str {
 }
 
 /// The bytes of a text, in the SQL of MySQL and MariaDB.
-fn mysql_bytes(text: &str) -> String {
+pub(super) fn mysql_bytes(text: &str) -> String {
     format!("CAST(CONVERT({text} USING utf8mb4) AS BINARY)")
 }
 

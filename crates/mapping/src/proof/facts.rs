@@ -42,6 +42,8 @@ pub(crate) struct ColumnFact {
     pub domain: Domain,
     /// Most bytes of an attribute that carries it as it is.
     pub bytes: Option<usize>,
+    /// Its type in the database's words, where the database sorts its values in another order than that of their text.
+    pub own_order: Option<String>,
     /// Whether the schema does not say which texts it can hold.
     pub unclear: bool,
     /// The database that enforces the bounds of its type; `None` where none does, as in SQLite, or where it is not known,

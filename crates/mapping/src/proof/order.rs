@@ -115,6 +115,11 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
             WrittenForm::Open(format!("`{name}` may hold values of several types"))
         }
     };
+    if let Some(declared) = column.and_then(|column| column.own_order.as_ref()) {
+        written = WrittenForm::Open(format!(
+            "the database sorts `{name}` ({declared}) in another order than that of its text"
+        ));
+    }
     for filter in &placeholder.filters {
         written = rewritten(written, filter, &domain, &name)?;
         domain = domain.through(filter, subject.time_zone);

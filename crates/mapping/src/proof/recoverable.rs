@@ -157,6 +157,8 @@ fn as_read(column: &ColumnFact, dbms: Dbms) -> Domain {
             DataType::Uuid => Domain::typed(&DataType::Text { max_chars: None }, "", dbms),
             _ => Domain::typed(data_type, "", dbms),
         },
+        // What a character set has several codes for is one text once it is read.
+        Some(data_type @ DataType::Text { .. }) => Domain::typed(data_type, "", dbms),
         Some(_) => column.domain.clone(),
     };
     let loss = match (&column.data_type, read.kind) {
@@ -170,5 +172,31 @@ fn as_read(column: &ColumnFact, dbms: Dbms) -> Domain {
         loss,
         nullable: column.domain.nullable,
         ..read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_one_text_once_it_is_read_whatever_its_character_set() {
+        let column = ColumnFact {
+            written: "id".to_owned(),
+            data_type: Some(DataType::Text {
+                max_chars: Some(36),
+            }),
+            domain: Domain::unknown("`ascii` may have several codes for one character"),
+            bytes: None,
+            own_order: None,
+            unclear: true,
+            bounds: None,
+        };
+        assert_eq!(as_read(&column, Dbms::Mysql).loss, None);
+        let column = ColumnFact {
+            data_type: None,
+            ..column
+        };
+        assert!(as_read(&column, Dbms::Mysql).loss.is_some());
     }
 }

@@ -130,6 +130,7 @@ impl ItemBinder<'_> {
             data_type,
             domain,
             bytes,
+            own_order: has_own_order(column, dbms).then(|| column.declared.clone()),
             unclear: is_unclear(column, dbms, is_stored),
             bounds: (is_stored && dbms != Dbms::Sqlite).then(|| TypeBounds {
                 dbms,
@@ -154,6 +155,7 @@ impl ItemBinder<'_> {
                 domain: Domain::of(&position, "", Dbms::Postgres, false),
                 data_type: Some(position),
                 bytes: Some(7),
+                own_order: None,
                 unclear: false,
                 bounds: None,
             },
@@ -162,6 +164,7 @@ impl ItemBinder<'_> {
                 data_type: None,
                 domain: Domain::unknown("elements of an array may be equal"),
                 bytes: None,
+                own_order: None,
                 unclear: false,
                 bounds: None,
             },
@@ -373,6 +376,15 @@ fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
             let is_listed = matches!(ours.data_type, DataType::Enum { .. } | DataType::Set { .. });
             are_numbers || (is_one_type && !is_listed)
         }
+    }
+}
+
+/// Whether the database sorts the values of a column by their parts or as numbers, and not by their text.
+fn has_own_order(column: &Column, dbms: Dbms) -> bool {
+    match dbms {
+        Dbms::Mariadb => column.data_type == DataType::Uuid || column.declared.starts_with("inet"),
+        Dbms::Postgres => ["inet", "cidr", "pg_lsn", "ltree"].contains(&&*column.declared),
+        Dbms::Mysql | Dbms::Sqlite => false,
     }
 }
 

@@ -11,7 +11,7 @@ use dynafold_mapping::model::{
 };
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::{aligned, fickle_part, writing};
-use dynafold_relational::catalog::{Column, DataType, TableName};
+use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
 use dynafold_relational::scan::{Relation, ScanColumn};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, OperandValue, RelationSource, RowLimit,
@@ -128,10 +128,15 @@ impl Doubts<'_, '_> {
             if own.is_none() {
                 doubts.push(format!("only its SQL has the parameter `{name}`"));
             } else if !is_kind || !is_exact(table, column, self.shape.catalog.dbms) {
-                doubts.push(format!(
-                    "different values of `{}` may be equal in the database",
-                    column.name
-                ));
+                // Of a UUID only the parameter has several spellings; SQLite keeps them as they are.
+                let is_spelled =
+                    column.data_type == DataType::Uuid && self.shape.catalog.dbms != Dbms::Sqlite;
+                let of = &column.name;
+                doubts.push(if is_spelled {
+                    format!("the database takes other spellings of a UUID for equal to `{of}`")
+                } else {
+                    format!("different values of `{of}` may be equal in the database")
+                });
             }
             let (table, column) = (&table.name, column.name.as_str());
             if bound
