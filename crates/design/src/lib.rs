@@ -1412,6 +1412,11 @@ const MANY: f64 = 10.0 * SHORT;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
 
+/// Whether one Query reads all items of the most frequent value, as far as these were counted.
+fn is_one_page(ask: &Ask<'_>, facts: Facts<'_>) -> bool {
+    facts.is_counted(ask) && facts.most_found(ask) * facts.item(ask.root) <= PAGE
+}
+
 /// Adds the other forms of reads that find few items: fewer columns in the key and the rest by filter, sorted by the application.
 fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
     let mut asked: BTreeMap<TableName, BTreeSet<Vec<path::Path>>> = BTreeMap::new();
@@ -1424,10 +1429,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         let mut found: Vec<Ask<'_>> = Vec::new();
         let is_sortable = |ask: &Ask<'_>| facts.most_found(ask) <= MANY;
         // What is paid for in vain is a matter of its price.
-        let is_priced = |ask: &Ask<'_>| {
-            let found = facts.most_found(ask);
-            found <= SHORT || facts.is_counted(ask) && found * facts.item(ask.root) <= PAGE
-        };
+        let is_priced = |ask: &Ask<'_>| facts.most_found(ask) <= SHORT || is_one_page(ask, facts);
         for ask in &read.asks {
             found.push(ask.clone());
             found.extend(ask::by_index(ask));
@@ -1576,8 +1578,9 @@ fn refuse_figures<'w>(
         // Where an item of figures would cost more, the application may well read some more.
         let has_kept = read.asks.iter().any(|ask| !ask.computes);
         let most = if has_kept { MANY } else { SHORT };
-        read.asks
-            .retain(|ask| !ask.computes || facts.most_found(ask) <= most);
+        read.asks.retain(|ask| {
+            !ask.computes || facts.most_found(ask) <= most || has_kept && is_one_page(ask, facts)
+        });
         if read.asks.is_empty() {
             let mut why =
                 format!("would compute aggregates over {least:.0} rows or more at each call");

@@ -2124,6 +2124,20 @@ fn a_thousand_rows_are_sorted_by_the_application_where_a_key_costs_more() {
 }
 
 #[test]
+fn aggregates_are_computed_from_one_page_where_their_items_cost_more() {
+    let catalog = tables_of(&[("orders", 20_000, &["id", "acc", "state", "total"])]);
+    let sql = "-- ofAccount (90/s)\nSELECT id, state, total FROM orders WHERE acc = :a ORDER BY id DESC LIMIT 10;
+        -- perState (10/s)\nSELECT state, count(*), sum(total) FROM orders WHERE acc = :a GROUP BY state;
+        -- place (20/s)\nINSERT INTO orders (id, acc, state, total) VALUES (:id, :a, 3, :t);
+        -- settle (19/s)\nUPDATE orders SET state = 4 WHERE id = :id AND acc = :a AND state = 3;";
+    for (most, is_kept) in [(1_000, false), (1_001, false), (19_000, true)] {
+        let limits = observed(&catalog, ("orders", "acc"), [20_000, 900, most]);
+        let (text, _) = served_within(&catalog, &limits, sql);
+        assert_eq!(text.contains("ORDERS_BY_"), is_kept, "{most}: {text}");
+    }
+}
+
+#[test]
 fn a_read_that_is_not_served_says_how_many_rows_the_application_sorts() {
     let (mut catalog, mut limits) = orders_of_sqlite();
     let name = catalog.find("orders").unwrap().name.clone();
