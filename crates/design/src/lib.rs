@@ -518,7 +518,7 @@ fn proposal(
     reads.extend(searching);
     add_relaxed(&mut reads, facts);
     if limits.escapes() {
-        refuse_escaped(&mut reads, facts, &mut unserved);
+        refuse_escaped(&mut reads, facts, is_never_escaped, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     let asked = reads.len().saturating_sub(others);
@@ -1486,11 +1486,17 @@ pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>], single: &BTreeSet<String>)
     }
 }
 
+/// Whether no key that `design` writes escapes a text: it has no letter of a template, whose words are in capital letters.
+fn is_never_escaped(text: &str) -> bool {
+    text.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
 /// Where delimiters in values are escaped, so are the letters of templates: texts that have them then neither sort as they are nor
-/// stand as they are in the words of a query.
+/// stand as they are in the words of a query. `may_stand`: whether a constant has none of them.
 fn refuse_escaped<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
+    may_stand: impl Fn(&str) -> bool,
     unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let catalog = facts.catalog;
@@ -1508,7 +1514,8 @@ fn refuse_escaped<'w>(
     };
     reads.retain_mut(|read| {
         let rows = unsortable_rows(&read.asks, facts);
-        let asks = read.asks.iter().filter_map(ask::without_constants);
+        let asks = read.asks.iter();
+        let asks = asks.filter_map(|ask| ask::without_constants(ask, &may_stand));
         let asks = asks.filter_map(|mut ask| {
             let mut order = ask.order.iter();
             let sorts = !ask::is_one_row(&ask) && order.any(|(path, _)| is_text(path, ask.root));

@@ -1015,6 +1015,23 @@ fn escaped_keys_sort_the_texts_that_they_leave_as_they_are() {
 }
 
 #[test]
+fn a_constant_that_no_key_escapes_stays_in_keys_where_others_are_escaped() {
+    let (catalog, mut limits) = orders_of_sqlite();
+    let orders = catalog.find("orders").unwrap().name.clone();
+    limits.delimited = [(orders, "code".to_owned())].into();
+    for (constant, stands) in [("web", true), ("Web", false), ("web_2", false)] {
+        let sql = format!(
+            "-- one (60/s)\nSELECT id FROM orders WHERE kind = '{constant}' AND user_id = :u ORDER BY ordered_on DESC, id DESC LIMIT 20;
+            -- any (30/s)\nSELECT id FROM orders WHERE kind = :k AND user_id = :u ORDER BY ordered_on DESC, id DESC LIMIT 20;"
+        );
+        let (text, _) = served_within(&catalog, &limits, &sql);
+        assert!(text.contains("key_escape: percent"), "{text}");
+        let is_in_key = text.contains(&format!("#{constant}"));
+        assert_eq!(is_in_key, stands, "{constant}: {text}");
+    }
+}
+
+#[test]
 fn a_filter_and_an_index_compete_by_price() {
     let (catalog, limits) = orders_of_sqlite();
     // Up to 200 items have one value: that is no reason for an index which each write pays for.
