@@ -1742,6 +1742,22 @@ mod tests {
             );
         }
         assert_eq!(why("placed_at <> '2026-01-01'"), None);
+        let mut shop = shop.clone();
+        let orders = shop.tables.iter_mut();
+        let orders = orders.filter(|table| table.name.name == "orders");
+        let values = vec!["vip".to_owned()];
+        let element = Box::new(DataType::Enum { values });
+        let flags = DataType::Array { element };
+        let flags = Column::new("flags".to_owned(), "flag[]".to_owned(), flags);
+        orders.for_each(|table| table.columns.push(flags.clone()));
+        for (condition, is_served) in [
+            ("flags @> ARRAY['vip']::flag[]", true),
+            ("flags @> ARRAY['vip']::other[]", false),
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND {condition}");
+            let read = ask(&sql, &shop, &Observed::default());
+            assert_eq!(read.is_ok(), is_served, "{condition}");
+        }
     }
 
     #[test]
@@ -1872,9 +1888,13 @@ mod tests {
             let has_note = notes.iter().any(|one| one == COMPUTED);
             assert_eq!((*children, has_note), (1, is_noted), "{value}");
         }
-        let compared = "SELECT id FROM orders WHERE id = :id AND coalesce(user_id, 0) = 0";
-        let why = asks_of(compared).unwrap_err();
+        let compared = |to: &str| {
+            let sql = "SELECT id FROM orders WHERE id = :id AND coalesce(user_id, 0) =";
+            asks_of(&format!("{sql} {to}"))
+        };
+        let why = compared(":u").unwrap_err();
         assert!(why.ends_with("which is computed"), "{why}");
+        assert!(compared("0").is_ok());
     }
 
     #[test]

@@ -1015,6 +1015,14 @@ fn escaped_keys_sort_the_texts_that_they_leave_as_they_are() {
 }
 
 #[test]
+fn what_is_computed_and_compared_with_a_constant_decides_who_is_in_an_index() {
+    let (catalog, limits) = orders_of_sqlite();
+    let sql = "-- dark (9/s)\nSELECT id FROM orders WHERE user_id = :u AND json_extract(code, '$.x') = 'dark';";
+    let (text, _) = served_within(&catalog, &limits, sql);
+    assert!(text.contains("$when"), "{text}");
+}
+
+#[test]
 fn a_constant_that_no_key_escapes_stays_in_keys_where_others_are_escaped() {
     let (catalog, mut limits) = orders_of_sqlite();
     let orders = catalog.find("orders").unwrap().name.clone();
@@ -2099,7 +2107,7 @@ fn a_way_out_is_one_that_there_is() {
         ),
         (
             Dbms::Sqlite,
-            "user_id = :u AND json_extract(code, '$.x') = 'dark'",
+            "user_id = :u AND json_extract(code, '$.x') = :theme",
             "which is computed",
             "store the value",
         ),

@@ -351,7 +351,17 @@ impl<'c> Reading<'c, '_> {
             let first = words.find(|word| !word.is_empty());
             first.is_some_and(|word| ["now", "today", "tomorrow", "yesterday"].contains(&word))
         };
-        let mut unsteady = query.unsteady.iter();
+        // A label of an enumeration is the same at any time.
+        let columns = self.tables.iter().flat_map(|table| &table.columns);
+        let labels = columns.filter(|column| match &column.data_type {
+            DataType::Array { element } => matches!(**element, DataType::Enum { .. }),
+            data_type => matches!(data_type, DataType::Enum { .. }),
+        });
+        let casts: Vec<String> = labels
+            .map(|column| format!("::{}", column.declared))
+            .collect();
+        let is_label = |word: &String| casts.iter().any(|cast| word.ends_with(cast));
+        let mut unsteady = query.unsteady.iter().filter(|word| !is_label(word));
         let word = unsteady.find(|word| !word.starts_with('\'') || is_time(word));
         let own = query.functions.iter();
         let mut own = own.filter(|name| self.catalog.own_functions.contains(*name));
@@ -764,7 +774,15 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
     let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
     let (may_be_null, is_null) = match &condition.test {
         ConditionTest::Null { negated, .. } => (!negated, true),
-        ConditionTest::Other(expression) if condition.alternatives.is_empty() => {
+        ConditionTest::Other(expression)
+        | ConditionTest::Compare {
+            left:
+                Operand {
+                    value: OperandValue::Expression(expression),
+                    ..
+                },
+            ..
+        } if condition.alternatives.is_empty() => {
             let is_known = expression.functions.is_empty();
             (condition.accepts_null || !is_known, false)
         }
@@ -834,7 +852,7 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
             };
             return unserved(format!("has the condition `{text}`{none}"), "write IS NULL");
         }
-        if matches!(left.value, OperandValue::Expression(_)) {
+        if left.has_query() || begins_with_row(text) {
             return computed(text);
         }
     }
