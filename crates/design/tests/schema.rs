@@ -494,6 +494,28 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 }
 
 #[test]
+fn aggregates_of_a_computed_group_are_said_to_need_all_that_no_item_keeps() {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Postgres;
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    let float = typed("double precision", DataType::Float { bits: 64 });
+    let name = "kind".to_owned();
+    *column_of_orders(&mut catalog, "kind") = Column { name, ..float };
+    let computed = "they are grouped by a computed value";
+    for (figure, said) in [
+        ("count(*)", computed.to_owned()),
+        ("sum(kind)", format!("{computed}, and the sum of `kind`")),
+    ] {
+        let sql = format!(
+            "-- perDay (40/s)\nSELECT date_trunc('day', placed_at) AS day, {figure} FROM orders WHERE user_id = :u GROUP BY 1;"
+        );
+        let (_, report) = served(&catalog, &sql);
+        let why = report.reads[0].why_not.clone().unwrap_or_default();
+        assert!(why.contains(&said), "{figure}: {why}");
+    }
+}
+
+#[test]
 fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
     let (digits, zone) = (6, true);
     let time = DataType::Timestamp { digits, zone };
