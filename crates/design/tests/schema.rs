@@ -1093,22 +1093,25 @@ fn the_greatest_value_is_one_item_of_the_key_of_another_read() {
 
 #[test]
 fn a_column_without_case_is_asked_in_lower_case_where_all_is_ascii() {
-    let (mut catalog, mut limits) = orders_of_sqlite();
-    let kind = column_of_orders(&mut catalog, "kind");
-    kind.insensitive = true;
-    kind.collation = Some("NOCASE".to_owned());
-    let sql = "-- byKind (30/s)\nSELECT id FROM orders WHERE kind = 'web';";
-    let (text, report) = served_within(&catalog, &limits, sql);
-    assert!(text.contains("{kind | lower}"), "{text}");
-    assert!(text.contains("WHERE kind = :kind"), "{text}");
-    assert!(!notes(&report, "byKind").contains("byte by byte"), "{text}");
-    // Of other letters SQLite keeps the case.
-    for sample in limits.observed.columns.values_mut() {
-        sample.bytes += 1;
+    for (dbms, collation) in [(Dbms::Sqlite, "NOCASE"), (Dbms::Postgres, "citext")] {
+        let (mut catalog, mut limits) = orders_of_sqlite();
+        catalog.dbms = dbms;
+        let kind = column_of_orders(&mut catalog, "kind");
+        kind.insensitive = true;
+        kind.collation = Some(collation.to_owned());
+        let sql = "-- byKind (30/s)\nSELECT id FROM orders WHERE kind = 'web';";
+        let (text, report) = served_within(&catalog, &limits, sql);
+        assert!(text.contains("{kind | lower}"), "{text}");
+        assert!(text.contains("WHERE kind = :kind"), "{text}");
+        assert!(!notes(&report, "byKind").contains("byte by byte"), "{text}");
+        // Of other letters SQLite keeps the case.
+        for sample in limits.observed.columns.values_mut() {
+            sample.bytes += 1;
+        }
+        let (text, report) = served_within(&catalog, &limits, sql);
+        assert!(!text.contains("| lower"), "{text}");
+        assert!(notes(&report, "byKind").contains("byte by byte"), "{text}");
     }
-    let (text, report) = served_within(&catalog, &limits, sql);
-    assert!(!text.contains("| lower"), "{text}");
-    assert!(notes(&report, "byKind").contains("byte by byte"), "{text}");
 }
 
 /// MySQL's binary collations keep case apart, and leave blanks at the end out of account.
