@@ -1562,7 +1562,7 @@ const DOCUMENTS: &str = "
     CREATE TABLE notes (a VARCHAR(10) NOT NULL, b INTEGER NOT NULL, PRIMARY KEY (a, b));
     INSERT INTO notes VALUES ('a#', 1), ('b', 2);
     INSERT INTO docs WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
-      SELECT i, nullif(i % 21, 0), 's#' || i, CASE i % 4 WHEN 1 THEN 'open' WHEN 2 THEN 'shut' WHEN 3 THEN 'new' END, 't' || i % 40,
+      SELECT i, nullif(i % 21, 0), 's#' || i, CASE i % 4 WHEN 1 THEN 'Open' WHEN 2 THEN 'Shut' WHEN 3 THEN 'New' END, 't' || i % 40,
         nullif(hex(zeroblob(1500)) || i, hex(zeroblob(1500)) || (i / 9 * 9)), i % 60 FROM n;";
 
 /// Where keys are escaped, a constant stands in a filter instead of the key: that needs it in both items of a row.
@@ -1581,9 +1581,9 @@ async fn filters_in_the_place_of_escaped_constants_find_whole_rows() {
         -- ofOwner (1/s)
         SELECT * FROM docs WHERE owner = :o;
         -- opened (1/s)
-        SELECT * FROM docs WHERE owner = :o AND state = 'open';
+        SELECT * FROM docs WHERE owner = :o AND state = 'Open';
         -- shut (1/s)
-        SELECT id, views, body FROM docs WHERE owner = :o AND state = 'shut' ORDER BY id LIMIT 4;";
+        SELECT id, views, body FROM docs WHERE owner = :o AND state = 'Shut' ORDER BY id LIMIT 4;";
     let proposal = Proposal::new(&source.url(), Some(workload), 0);
     let mapping = proposal.mapping();
     assert!(mapping.contains("key_escape: percent"), "{mapping}");

@@ -451,6 +451,15 @@ const LISTS: [&str; 7] = [
 const REWRITE: &str = "write it as a join over the tables' keys, with its conditions joined by AND";
 const ONE_SELECT: &str =
     "write it as one SELECT: a join over the tables' keys, with its conditions joined by AND";
+const OF_AGGREGATES: &str = "write it as one SELECT if no condition and no order uses the aggregates; otherwise keep each in an item or an attribute that each write updates, or export the table and query it with Athena";
+const EACH: &str = "send the outer query, and then the inner one for each of its rows: `SELECT … WHERE … ORDER BY … LIMIT 1`";
+const OUT_OF_ON: &str = "leave it out of the ON, and drop in the application what does not meet it";
+const WINDOW: &str =
+    "leave it out, with any LIMIT, and compute it in the application from the rows";
+const OR_NULL: &str = "write `= :value`, and for NULL a second statement with IS NULL";
+const DAY: &str = "ask for a range, from the beginning of that day to the beginning of the next: `column >= :from AND column < :to`";
+const LEAVE_OUT: &str =
+    "leave it out, and test it in the application on the rows that the other conditions find";
 const INNER: &str =
     "ask for the rows of the subquery, for EXISTS for one: `SELECT … WHERE … LIMIT 1`";
 const EXISTENCE: &str = "leave it out, and send the subquery as a statement of its own, by its key: `SELECT … WHERE … LIMIT 1`";
@@ -595,16 +604,30 @@ fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserv
         );
     }
     if !query.with.is_empty() {
-        return unserved("has a WITH query, which is not read", ONE_SELECT);
+        return unserved("has a WITH query, which is not read", one_select(query));
     }
     let Some(select) = query.select() else {
         return unserved("is not one SELECT", REWRITE);
     };
     let mut strange = query.strange.iter().chain(&select.strange);
     if let Some(strange) = strange.next() {
-        return unserved(format!("has {strange}"), REWRITE);
+        let instead = match *strange {
+            "LATERAL" => EACH,
+            _ => REWRITE,
+        };
+        return unserved(format!("has {strange}"), instead);
     }
     Ok(select)
+}
+
+/// The way out of a query within another: one SELECT, if that says the same.
+fn one_select(query: &SqlQuery) -> &'static str {
+    let mut functions = query.functions.iter();
+    if functions.any(|name| is_aggregate(name)) {
+        OF_AGGREGATES
+    } else {
+        ONE_SELECT
+    }
 }
 
 /// Whether a condition compares a constant with itself, as `1 = 1` of generated SQL does.
@@ -734,7 +757,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                             "use a table of the schema",
                         ),
                         Some(RelationSource::Query) => {
-                            unserved("has a query in FROM, which is not read", ONE_SELECT)
+                            unserved("has a query in FROM, which is not read", one_select(query))
                         }
                         _ => unserved(
                             "has something in FROM that is no table, such as a function",
@@ -798,7 +821,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 }
                 (_, Some(_)) => {
                     let why = format!("has `{}` in the ON of an outer join", condition.text);
-                    return unserved(why, REWRITE);
+                    return unserved(why, OUT_OF_ON);
                 }
                 (_, None) => reading.conditions.push(condition),
             }
@@ -1218,14 +1241,14 @@ impl<'c, 'q> Reading<'c, 'q> {
             if let OperandValue::Expression(expression) = &value.value
                 && (expression.has_query || expression.has_window)
             {
+                if expression.has_window {
+                    return unserved("selects the result of a window function", WINDOW);
+                }
                 let text = expression.text.to_ascii_lowercase();
                 if text.trim_start_matches("not ").starts_with("exists") {
                     return unserved("selects whether a subquery finds rows", EXISTENCE);
                 }
-                return unserved(
-                    "selects the result of a subquery or a window function",
-                    COUNTER,
-                );
+                return unserved("selects the result of a subquery", COUNTER);
             }
         }
         Ok(is_list)
@@ -1749,6 +1772,22 @@ mod tests {
             );
         }
         assert_eq!(why("placed_at <> '2026-01-01'"), None);
+        let mut shop = shop.clone();
+        let orders = shop.tables.iter_mut();
+        let orders = orders.filter(|table| table.name.name == "orders");
+        let values = vec!["vip".to_owned()];
+        let element = Box::new(DataType::Enum { values });
+        let flags = DataType::Array { element };
+        let flags = Column::new("flags".to_owned(), "flag[]".to_owned(), flags);
+        orders.for_each(|table| table.columns.push(flags.clone()));
+        for (condition, is_served) in [
+            ("flags @> ARRAY['vip']::flag[]", true),
+            ("flags @> ARRAY['vip']::other[]", false),
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND {condition}");
+            let read = ask(&sql, &shop, &Observed::default());
+            assert_eq!(read.is_ok(), is_served, "{condition}");
+        }
     }
 
     #[test]
@@ -1879,9 +1918,13 @@ mod tests {
             let has_note = notes.iter().any(|one| one == COMPUTED);
             assert_eq!((*children, has_note), (1, is_noted), "{value}");
         }
-        let compared = "SELECT id FROM orders WHERE id = :id AND coalesce(user_id, 0) = 0";
-        let why = asks_of(compared).unwrap_err();
+        let compared = |to: &str| {
+            let sql = "SELECT id FROM orders WHERE id = :id AND coalesce(user_id, 0) =";
+            asks_of(&format!("{sql} {to}"))
+        };
+        let why = compared(":u").unwrap_err();
         assert!(why.ends_with("which is computed"), "{why}");
+        assert!(compared("0").is_ok());
     }
 
     #[test]
@@ -1901,6 +1944,56 @@ mod tests {
             let (found, _, notes) = &told[0];
             let has_note = notes.iter().any(|one| one == includes);
             assert_eq!((*found, has_note), (children, is_noted), "{join} {key}");
+        }
+    }
+
+    #[test]
+    fn a_way_out_leads_out() {
+        let shop = shop();
+        let instead = |sql: &str| {
+            let read = ask(sql, &shop, &Observed::default());
+            read.err().map(|unserved| unserved.instead)
+        };
+        let orders = |condition: &str| format!("SELECT id FROM orders WHERE {condition}");
+        for (sql, way_out) in [
+            (orders("user_id IS NOT DISTINCT FROM :u"), OR_NULL),
+            (orders("user_id = :u AND id <> ALL(:ids)"), LEAVE_OUT),
+            (
+                "SELECT id, row_number() OVER (ORDER BY id) FROM orders WHERE user_id = :u".to_owned(),
+                WINDOW,
+            ),
+            (
+                "SELECT u.id, o.id FROM users u CROSS JOIN LATERAL (SELECT id FROM orders WHERE user_id = u.id LIMIT 1) o".to_owned(),
+                EACH,
+            ),
+            (
+                "WITH t AS (SELECT user_id, sum(id) s FROM orders GROUP BY user_id) SELECT * FROM t WHERE s > :s".to_owned(),
+                OF_AGGREGATES,
+            ),
+            (
+                "SELECT q.id FROM (SELECT id FROM orders) q WHERE q.id = :i".to_owned(),
+                ONE_SELECT,
+            ),
+            (
+                "SELECT u.id, o.id FROM users u LEFT JOIN orders o ON o.user_id = u.id AND o.id > 20 WHERE u.id = :u".to_owned(),
+                OUT_OF_ON,
+            ),
+        ] {
+            assert_eq!(instead(&sql), Some(way_out), "{sql}");
+        }
+        let mut timed = shop.clone();
+        let columns = timed.tables.iter_mut().flat_map(|table| &mut table.columns);
+        for column in columns.filter(|column| column.name == "placed_at") {
+            let (digits, zone) = (6, true);
+            column.data_type = DataType::Timestamp { digits, zone };
+        }
+        let read = |condition: &str| ask(&orders(condition), &timed, &Observed::default());
+        for (condition, way_out) in [
+            ("user_id = :u AND placed_at::date = :day", DAY),
+            ("user_id = :u AND user_id::date = :day", MATERIALIZE),
+        ] {
+            let instead = read(condition).err().map(|unserved| unserved.instead);
+            assert_eq!(instead, Some(way_out), "{condition}");
         }
     }
 

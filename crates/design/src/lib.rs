@@ -518,7 +518,7 @@ fn proposal(
     reads.extend(searching);
     add_relaxed(&mut reads, facts);
     if limits.escapes() {
-        refuse_escaped(&mut reads, facts, &mut unserved);
+        refuse_escaped(&mut reads, facts, is_never_escaped, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     let asked = reads.len().saturating_sub(others);
@@ -1461,6 +1461,11 @@ const COMMON: usize = 16;
 /// Bytes that one Query reads.
 const PAGE: f64 = 1_048_576.0;
 
+/// Whether one Query reads all items of the most frequent value, as far as these were counted.
+fn is_one_page(ask: &Ask<'_>, facts: Facts<'_>) -> bool {
+    facts.is_counted(ask) && facts.most_found(ask) * facts.item(ask.root) <= PAGE
+}
+
 /// Adds the other forms of reads that find few items: fewer columns in the key and the rest by filter, sorted by the application.
 fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
     let mut asked: BTreeMap<TableName, BTreeSet<Vec<path::Path>>> = BTreeMap::new();
@@ -1476,10 +1481,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         let mut found: Vec<Ask<'_>> = Vec::new();
         let is_sortable = |ask: &Ask<'_>| facts.most_found(ask) <= MANY;
         // What is paid for in vain is a matter of its price.
-        let is_priced = |ask: &Ask<'_>| {
-            let found = facts.most_found(ask);
-            found <= SHORT || facts.is_counted(ask) && found * facts.item(ask.root) <= PAGE
-        };
+        let is_priced = |ask: &Ask<'_>| facts.most_found(ask) <= SHORT || is_one_page(ask, facts);
         for ask in &read.asks {
             found.push(ask.clone());
             found.extend(ask::by_index(ask));
@@ -1555,11 +1557,17 @@ pub(crate) fn add_fetches(reads: &mut [Read<'_, '_>], single: &BTreeSet<String>)
     }
 }
 
+/// Whether no key that `design` writes escapes a text: it has no letter of a template, whose words are in capital letters.
+fn is_never_escaped(text: &str) -> bool {
+    text.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
 /// Where delimiters in values are escaped, so are the letters of templates: texts that have them then neither sort as they are nor
-/// stand as they are in the words of a query.
+/// stand as they are in the words of a query. `may_stand`: whether a constant has none of them.
 fn refuse_escaped<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
+    may_stand: impl Fn(&str) -> bool,
     unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let catalog = facts.catalog;
@@ -1577,7 +1585,8 @@ fn refuse_escaped<'w>(
     };
     reads.retain_mut(|read| {
         let rows = unsortable_rows(&read.asks, facts);
-        let asks = read.asks.iter().filter_map(ask::without_constants);
+        let asks = read.asks.iter();
+        let asks = asks.filter_map(|ask| ask::without_constants(ask, &may_stand));
         let asks = asks.filter_map(|mut ask| {
             let mut order = ask.order.iter();
             let sorts = !ask::is_one_row(&ask) && order.any(|(path, _)| is_text(path, ask.root));
@@ -1644,8 +1653,11 @@ fn refuse_figures<'w>(
     reads.retain_mut(|read| {
         let most = read.asks.iter().map(|ask| facts.most_found(ask));
         let least = most.fold(f64::INFINITY, f64::min);
-        read.asks
-            .retain(|ask| !ask.computes || facts.most_found(ask) <= MANY);
+        // Where an item of figures would cost more, the application may well read some more.
+        let has_kept = read.asks.iter().any(|ask| !ask.computes);
+        read.asks.retain(|ask| {
+            !ask.computes || facts.most_found(ask) <= MANY || has_kept && is_one_page(ask, facts)
+        });
         if read.asks.is_empty() {
             let mut why =
                 format!("would compute aggregates over {least:.0} rows or more at each call");

@@ -189,13 +189,15 @@ impl Pricing<'_> {
         APART * further + self.whole_lists(statement, ask) + COPY * float(whole(copied)) + in_a_row
     }
 
-    /// The stated price of reading whole lists: to sort them, or to leave out items by a filter.
+    /// The stated price of reading whole lists: to sort them, to leave out items by a filter, or to compute from long ones.
     fn whole_lists(&self, statement: &Statement, ask: &Ask<'_>) -> f64 {
         let times = u8::from(ask.sorts) + u8::from(!ask.filters.is_empty());
-        if times == 0 {
-            return 0.0;
-        }
         let facts = self.facts;
+        if times == 0 {
+            let is_long = |most: &f64| ask.computes && *most > MANY;
+            let most = Some(facts.most_found(ask)).filter(is_long);
+            return most.map_or(0.0, |most| APART * ((most - MANY) / SHORT).ceil());
+        }
         let mean = facts.found(ask);
         let limit = ask.limit.map_or(f64::INFINITY, float);
         let most = facts.most_found(ask).min(limit / facts.passing_all(ask));

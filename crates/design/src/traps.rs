@@ -9,11 +9,13 @@ use std::fmt;
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
-use dynafold_relational::catalog::{Column, DataType, Table, TableName, TypeFamily};
-use dynafold_sql::{Constant, WriteKind};
+use dynafold_relational::catalog::{
+    Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily,
+};
+use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, When, ignores_case, why_mixed};
-use crate::facts::{rows, significant};
+use crate::facts::{Facts, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
 use crate::owner::is_audit;
@@ -633,6 +635,7 @@ fn few_values(material: &Material<'_, '_>, lines: &mut Lines) {
 /// Partition keys of which one value is that of most rows.
 fn skewed(material: &Material<'_, '_>, lines: &mut Lines) {
     let mut found = Vec::new();
+    let mut has_examples = false;
     for read in material.served() {
         // Of a constant the read's own figures are known.
         let is_constant = |path: &Path| {
@@ -657,12 +660,20 @@ fn skewed(material: &Material<'_, '_>, lines: &mut Lines) {
             let columns = joined(keys.iter().map(|path| &*path.column), " and ");
             let percent = format!("{columns}: {:.0} %", share * 100.0);
             found.push(noted(read.statement, percent));
+            let dbms = material.catalog.dbms;
+            let prepared = parametrized(&read.statement.sql, dbms, Lists::Split);
+            has_examples |= prepared
+                .is_ok_and(|prepared| !prepared.keeps_literals && !prepared.examples.is_empty());
         }
     }
+    let meant = text_if(
+        has_examples,
+        "; a literal of a statement without parameters is taken for an example: if it is always that value, write another value as a parameter, such as `LIMIT :n`, and the index holds only the rows with that literal",
+    );
     lines.add(
         "skewed values",
         found,
-        "one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if few reads ask for that value, index only the rows with other values (a sparse index)",
+        &format!("one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if few reads ask for that value, index only the rows with other values (a sparse index){meant}"),
     );
 }
 
@@ -1235,7 +1246,12 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
             lost.push(statement.name.clone());
         }
         let unique = table.unique_keys.iter().map(|key| &*key.columns);
-        let mut keys = unique.chain([table.row_key()]);
+        let partial = table.indexes.iter().filter(|index| {
+            let is_said = |sql: &String| says(sql, &write.said.before, material.catalog.dbms);
+            index.unique && index.condition.as_ref().is_none_or(is_said)
+        });
+        let partial = partial.map(|index| &*index.columns);
+        let mut keys = unique.chain(partial).chain([table.row_key()]);
         let is_found = |column: &String| write.found_by.contains(column);
         if !keys.any(|key| !key.is_empty() && key.iter().all(is_found)) {
             many.push(statement.name.clone());
@@ -1251,6 +1267,21 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
         many,
         "DynamoDB writes one item at a time, by its whole key: if the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25)",
     );
+}
+
+/// Whether all rows with these values meet a condition in SQL, as far as it is read.
+fn says(condition: &str, values: &Values, dbms: Dbms) -> bool {
+    let query = SqlQuery::read(&format!("SELECT 1 WHERE {condition}"), Some(dbms)).ok();
+    let conditions = query.as_ref().and_then(SqlQuery::select);
+    let conditions = conditions.map_or(&[][..], |select| &*select.conditions);
+    let is_said = |one: &Condition| {
+        let said = one.said();
+        said.is_some_and(|(column, constant)| {
+            let mut values = values.iter();
+            values.any(|(name, value)| column.name.is(name) && *value == constant)
+        })
+    };
+    !conditions.is_empty() && conditions.iter().all(is_said)
 }
 
 /// Upserts that do not give the whole key of the item that may be there.
@@ -1292,17 +1323,44 @@ fn cascades(material: &Material<'_, '_>, lines: &mut Lines) {
     let deletes = material.writes();
     let deletes = deletes.filter(|(_, _, write)| write.kind == WriteKind::Delete);
     let found = deletes.filter_map(|(statement, table, _)| {
-        let children = material.pricing.facts.cascading(table);
-        let children =
-            children.map(|(child, each)| format!("about {} of {}", about(each), child.name.name));
-        let children = joined(children, ", ");
-        (!children.is_empty()).then(|| noted(statement, children))
+        let mut children = Vec::new();
+        deleted_with(material.pricing.facts, table, (1.0, 4), &mut children);
+        (!children.is_empty()).then(|| noted(statement, joined(children, ", ")))
     });
     lines.add(
         "cascades",
         found,
         "the database deletes these rows too (ON DELETE CASCADE), and nothing does so in DynamoDB: find them by a Query for each item type and delete them one by one, at once or from the stream; the statement's cost includes these deletes, and not the Queries",
     );
+}
+
+/// Adds the rows that the database deletes with so many of a table, over so many tables in a row, and the tables whose rows keep it
+/// from that.
+fn deleted_with(
+    facts: Facts<'_>,
+    table: &Table,
+    (rows, further): (f64, u8),
+    found: &mut Vec<String>,
+) {
+    let Some(further) = further.checked_sub(1) else {
+        return;
+    };
+    for (child, each) in facts.cascading(table) {
+        let refuses = |other: &&Table| {
+            let mut keys = other.foreign_keys.iter();
+            let keeps = |key: &ForeignKey| {
+                key.references == child.name && key.on_delete == ReferentialAction::NoAction
+            };
+            other.name != child.name && other.is_stored() && keys.any(keeps)
+        };
+        let keepers = facts.catalog.tables.iter().filter(refuses);
+        let keepers = joined(keepers.map(|other| &*other.name.name), " or ");
+        let refused = format!("; the database refuses that while rows of {keepers} refer to them");
+        let refused = text_if(!keepers.is_empty(), refused);
+        let number = about(rows * each);
+        found.push(format!("about {number} of {}{refused}", child.name.name));
+        deleted_with(facts, child, (rows * each, further), found);
+    }
 }
 
 /// Rows that expire, as the workload asks.

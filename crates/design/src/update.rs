@@ -172,7 +172,8 @@ pub fn update(
     if old.escapes {
         // The keys of existing item types may contain characters that no row was seen to have.
         let observed = &Observed::default();
-        refuse_escaped(&mut reads, Facts { catalog, observed }, &mut unserved);
+        let unseen = Facts { catalog, observed };
+        refuse_escaped(&mut reads, unseen, |_| false, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     let mut draft = old.clone();

@@ -494,6 +494,28 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 }
 
 #[test]
+fn aggregates_of_a_computed_group_are_said_to_need_all_that_no_item_keeps() {
+    let mut catalog = shop_with_kinds();
+    catalog.dbms = Dbms::Postgres;
+    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    let float = typed("double precision", DataType::Float { bits: 64 });
+    let name = "kind".to_owned();
+    *column_of_orders(&mut catalog, "kind") = Column { name, ..float };
+    let computed = "they are grouped by a computed value";
+    for (figure, said) in [
+        ("count(*)", computed.to_owned()),
+        ("sum(kind)", format!("{computed}, and the sum of `kind`")),
+    ] {
+        let sql = format!(
+            "-- perDay (40/s)\nSELECT date_trunc('day', placed_at) AS day, {figure} FROM orders WHERE user_id = :u GROUP BY 1;"
+        );
+        let (_, report) = served(&catalog, &sql);
+        let why = report.reads[0].why_not.clone().unwrap_or_default();
+        assert!(why.contains(&said), "{figure}: {why}");
+    }
+}
+
+#[test]
 fn figures_are_kept_by_columns_whose_equal_values_have_one_text_in_a_key() {
     let (digits, zone) = (6, true);
     let time = DataType::Timestamp { digits, zone };
@@ -1081,6 +1103,31 @@ fn escaped_keys_sort_the_texts_that_they_leave_as_they_are() {
 }
 
 #[test]
+fn what_is_computed_and_compared_with_a_constant_decides_who_is_in_an_index() {
+    let (catalog, limits) = orders_of_sqlite();
+    let sql = "-- dark (9/s)\nSELECT id FROM orders WHERE user_id = :u AND json_extract(code, '$.x') = 'dark';";
+    let (text, _) = served_within(&catalog, &limits, sql);
+    assert!(text.contains("$when"), "{text}");
+}
+
+#[test]
+fn a_constant_that_no_key_escapes_stays_in_keys_where_others_are_escaped() {
+    let (catalog, mut limits) = orders_of_sqlite();
+    let orders = catalog.find("orders").unwrap().name.clone();
+    limits.delimited = [(orders, "code".to_owned())].into();
+    for (constant, stands) in [("web", true), ("Web", false), ("web_2", false)] {
+        let sql = format!(
+            "-- one (60/s)\nSELECT id FROM orders WHERE kind = '{constant}' AND user_id = :u ORDER BY ordered_on DESC, id DESC LIMIT 20;
+            -- any (30/s)\nSELECT id FROM orders WHERE kind = :k AND user_id = :u ORDER BY ordered_on DESC, id DESC LIMIT 20;"
+        );
+        let (text, _) = served_within(&catalog, &limits, &sql);
+        assert!(text.contains("key_escape: percent"), "{text}");
+        let is_in_key = text.contains(&format!("#{constant}"));
+        assert_eq!(is_in_key, stands, "{constant}: {text}");
+    }
+}
+
+#[test]
 fn a_filter_and_an_index_compete_by_price() {
     let (catalog, limits) = orders_of_sqlite();
     // Up to 200 items have one value: that is no reason for an index which each write pays for.
@@ -1131,22 +1178,25 @@ fn the_greatest_value_is_found_whatever_the_order_of_the_key() {
 
 #[test]
 fn a_column_without_case_is_asked_in_lower_case_where_all_is_ascii() {
-    let (mut catalog, mut limits) = orders_of_sqlite();
-    let kind = column_of_orders(&mut catalog, "kind");
-    kind.insensitive = true;
-    kind.collation = Some("NOCASE".to_owned());
-    let sql = "-- byKind (30/s)\nSELECT id FROM orders WHERE kind = 'web';";
-    let (text, report) = served_within(&catalog, &limits, sql);
-    assert!(text.contains("{kind | lower}"), "{text}");
-    assert!(text.contains("WHERE kind = :kind"), "{text}");
-    assert!(!notes(&report, "byKind").contains("byte by byte"), "{text}");
-    // Of other letters SQLite keeps the case.
-    for sample in limits.observed.columns.values_mut() {
-        sample.bytes += 1;
+    for (dbms, collation) in [(Dbms::Sqlite, "NOCASE"), (Dbms::Postgres, "citext")] {
+        let (mut catalog, mut limits) = orders_of_sqlite();
+        catalog.dbms = dbms;
+        let kind = column_of_orders(&mut catalog, "kind");
+        kind.insensitive = true;
+        kind.collation = Some(collation.to_owned());
+        let sql = "-- byKind (30/s)\nSELECT id FROM orders WHERE kind = 'web';";
+        let (text, report) = served_within(&catalog, &limits, sql);
+        assert!(text.contains("{kind | lower}"), "{text}");
+        assert!(text.contains("WHERE kind = :kind"), "{text}");
+        assert!(!notes(&report, "byKind").contains("byte by byte"), "{text}");
+        // Of other letters SQLite keeps the case.
+        for sample in limits.observed.columns.values_mut() {
+            sample.bytes += 1;
+        }
+        let (text, report) = served_within(&catalog, &limits, sql);
+        assert!(!text.contains("| lower"), "{text}");
+        assert!(notes(&report, "byKind").contains("byte by byte"), "{text}");
     }
-    let (text, report) = served_within(&catalog, &limits, sql);
-    assert!(!text.contains("| lower"), "{text}");
-    assert!(notes(&report, "byKind").contains("byte by byte"), "{text}");
 }
 
 /// MySQL's binary collations keep case apart, and leave blanks at the end out of account.
@@ -2174,7 +2224,7 @@ fn a_way_out_is_one_that_there_is() {
         ),
         (
             Dbms::Sqlite,
-            "user_id = :u AND json_extract(code, '$.x') = 'dark'",
+            "user_id = :u AND json_extract(code, '$.x') = :theme",
             "which is computed",
             "store the value",
         ),
@@ -2213,6 +2263,20 @@ fn a_thousand_rows_are_sorted_by_the_application_where_a_key_costs_more() {
         "{text}"
     );
     assert!(report.sum.all > 1_400.0, "{report:#?}");
+}
+
+#[test]
+fn aggregates_are_computed_from_one_page_where_their_items_cost_more() {
+    let catalog = tables_of(&[("orders", 20_000, &["id", "acc", "state", "total"])]);
+    let sql = "-- ofAccount (90/s)\nSELECT id, state, total FROM orders WHERE acc = :a ORDER BY id DESC LIMIT 10;
+        -- perState (10/s)\nSELECT state, count(*), sum(total) FROM orders WHERE acc = :a GROUP BY state;
+        -- place (20/s)\nINSERT INTO orders (id, acc, state, total) VALUES (:id, :a, 3, :t);
+        -- settle (19/s)\nUPDATE orders SET state = 4 WHERE id = :id AND acc = :a AND state = 3;";
+    for (most, is_kept) in [(1_000, false), (1_001, false), (19_000, true)] {
+        let limits = observed(&catalog, ("orders", "acc"), [20_000, 900, most]);
+        let (text, _) = served_within(&catalog, &limits, sql);
+        assert_eq!(text.contains("ORDERS_BY_"), is_kept, "{most}: {text}");
+    }
 }
 
 #[test]

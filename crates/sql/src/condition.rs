@@ -93,7 +93,7 @@ impl Condition {
     }
 
     /// The column that it holds equal to one constant, or NULL, with that.
-    pub(super) fn said(&self) -> Option<(&ColumnRef, Constant)> {
+    pub fn said(&self) -> Option<(&ColumnRef, Constant)> {
         if let ConditionTest::Null {
             operand,
             negated: false,

@@ -538,6 +538,9 @@ fn is_of_the_session(word: &str, dbms: Option<Dbms>) -> bool {
 /// a time of the day, and the types of names are looked up. A literal is looked at on its own.
 fn keeps_still(operand: &Expr, data_type: &ast::DataType) -> bool {
     use ast::DataType as Type;
+    if let Type::Array(ast::ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
+        return keeps_still(operand, element);
+    }
     let is_literal = matches!(operand, Expr::Value(_));
     let is_looked_up = matches!(
         data_type,

@@ -824,6 +824,20 @@ fn the_time_is_told_by_what_a_literal_stands_for() {
 }
 
 #[test]
+fn a_cast_to_an_array_is_as_steady_as_one_to_its_elements() {
+    for (cast, is_steady) in [
+        ("ARRAY['a']::text[]", true),
+        ("'{a}'::text[][]", true),
+        ("ARRAY['2026-01-01']::date[]", false),
+        ("ARRAY['a']::regclass[]", false),
+        ("ARRAY['a']::flag[]", false),
+    ] {
+        let query = read(&format!("SELECT 1 FROM t WHERE d @> {cast}"), Postgres);
+        assert_eq!(query.unsteady.is_empty(), is_steady, "{cast}");
+    }
+}
+
+#[test]
 fn a_function_that_the_database_does_not_have_is_somebodys() {
     for (function, own) in [
         ("iif(n > 1, 1, 0)", [false, false, true]),

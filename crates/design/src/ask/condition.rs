@@ -11,9 +11,9 @@ use super::comparison::{refuse_computed, refuse_value};
 use super::filter::{Test, Value, is_value, of_condition, of_equal, of_list, of_range};
 use super::sql::{begins, column_in, ignores_blanks, is_loose, parameter_in, text_constant};
 use super::{
-    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, Equal, Filter, MATERIALIZE, NEXT_PAGE, Note,
-    OF_PARAMETERS, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved, Ways, When,
-    folds_case, is_upper, unread, unserved,
+    Ask, Asked, At, BEGIN, BEGINNING, CLOCK, DAY, Equal, Filter, LEAVE_OUT, MATERIALIZE, NEXT_PAGE,
+    Note, OF_PARAMETERS, OR_NULL, PATTERN, REWRITE, RangeAsk, Reading, SEARCH, SEVERAL, Unserved,
+    Ways, When, folds_case, is_upper, unread, unserved,
 };
 use crate::path::{Path, Step};
 
@@ -136,7 +136,7 @@ impl<'c> Reading<'c, '_> {
                 }
                 _ if has_parameters => {
                     let why = format!("has the condition `{text}`, which {UNUSABLE}");
-                    return unserved(why, REWRITE);
+                    return unserved(why, LEAVE_OUT);
                 }
                 test => {
                     self.refuse_unsteady(condition)?;
@@ -351,7 +351,17 @@ impl<'c> Reading<'c, '_> {
             let first = words.find(|word| !word.is_empty());
             first.is_some_and(|word| ["now", "today", "tomorrow", "yesterday"].contains(&word))
         };
-        let mut unsteady = query.unsteady.iter();
+        // A label of an enumeration is the same at any time.
+        let columns = self.tables.iter().flat_map(|table| &table.columns);
+        let labels = columns.filter(|column| match &column.data_type {
+            DataType::Array { element } => matches!(**element, DataType::Enum { .. }),
+            data_type => matches!(data_type, DataType::Enum { .. }),
+        });
+        let casts: Vec<String> = labels
+            .map(|column| format!("::{}", column.declared))
+            .collect();
+        let is_label = |word: &String| casts.iter().any(|cast| word.ends_with(cast));
+        let mut unsteady = query.unsteady.iter().filter(|word| !is_label(word));
         let word = unsteady.find(|word| !word.starts_with('\'') || is_time(word));
         let own = query.functions.iter();
         let mut own = own.filter(|name| self.catalog.own_functions.contains(*name));
@@ -381,6 +391,9 @@ impl<'c> Reading<'c, '_> {
             if !left.parameters().is_empty() {
                 let why = format!("asks for `{text}`, which is computed from parameters");
                 return unserved(why, OF_PARAMETERS);
+            }
+            if op == Comparator::Equal && self.is_day(ask, left, path) {
+                return unserved(format!("asks for `{text}`, which is computed"), DAY);
             }
             return computed(text);
         };
@@ -431,7 +444,8 @@ impl<'c> Reading<'c, '_> {
             Comparator::LessOrEqual if is_plain => (false, true),
             _ => {
                 let why = format!("has the condition `{text}`, which {UNUSABLE}");
-                return unserved(why, MATERIALIZE);
+                let is_equal = op == Comparator::NotDistinct;
+                return unserved(why, if is_equal { OR_NULL } else { MATERIALIZE });
             }
         };
         self.refuse_range(ask, &column)?;
@@ -443,6 +457,21 @@ impl<'c> Reading<'c, '_> {
         };
         *side = Some((parameter, is_in));
         Ok(Compared::Range(range))
+    }
+
+    /// Whether an operand is the day of a time.
+    fn is_day(&self, ask: &Ask<'c>, operand: &Operand, path: Find<'_>) -> bool {
+        let OperandValue::Column(column) = &operand.value else {
+            return false;
+        };
+        let is_cut = match operand.around.as_slice() {
+            [Wrapping::Cast(to)] => to.eq_ignore_ascii_case("date"),
+            [Wrapping::Function(name)] => name == "date",
+            _ => false,
+        };
+        let path = path(column);
+        let column = path.and_then(|path| path.column_of(ask.root, self.catalog));
+        is_cut && column.is_some_and(|one| matches!(one.data_type, DataType::Timestamp { .. }))
     }
 
     /// Whether all texts of a column are known to be ASCII.
@@ -766,7 +795,15 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
     let key: Vec<Path> = root.row_key().iter().map(|one| Path::own(one)).collect();
     let (may_be_null, is_null) = match &condition.test {
         ConditionTest::Null { negated, .. } => (!negated, true),
-        ConditionTest::Other(expression) if condition.alternatives.is_empty() => {
+        ConditionTest::Other(expression)
+        | ConditionTest::Compare {
+            left:
+                Operand {
+                    value: OperandValue::Expression(expression),
+                    ..
+                },
+            ..
+        } if condition.alternatives.is_empty() => {
             let is_known = expression.functions.is_empty();
             (condition.accepts_null || !is_known, false)
         }
@@ -836,7 +873,7 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
             };
             return unserved(format!("has the condition `{text}`{none}"), "write IS NULL");
         }
-        if matches!(left.value, OperandValue::Expression(_)) {
+        if left.has_query() || begins_with_row(text) {
             return computed(text);
         }
     }

@@ -6,11 +6,11 @@ use dynafold_format::text_if;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableName, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, InResult, Lists, Operand, OperandValue, RowLimit,
-    SelectOutput, Wrapping, WriteKind, identifier,
+    SelectOutput, Wrapping, WriteKind, identifier, is_aggregate,
 };
 
 use super::sql::{direction, ignores_blanks, mysql_bytes};
-use super::{Reading, selected_values, why_mixed, with_reading};
+use super::{Reading, functions, selected_values, why_mixed, with_reading};
 use crate::observed::Observed;
 
 /// The column and the value, in SQL, that stand for a group where all rows are one group.
@@ -113,12 +113,34 @@ pub(crate) fn unkept_figures(
             let why = format!("the sum of `{column}` depends on the order of the rows (floating point), so it cannot be kept up to date in an item");
             (why, "store it as whole numbers (cents), whose sums are exact, or export the table and query it with Athena")
         });
+        if reading.groups_by_computed() {
+            let why = "they are grouped by a computed value";
+            let (said, exactly) = match sum {
+                Some((sum, _)) => (format!("{why}, and {sum}"), EXACT_GROUP),
+                None => (why.to_owned(), GROUP),
+            };
+            return Some((said, exactly));
+        }
         sum.or_else(|| reading.unkept_group())
     })
     .ok()?
 }
 
+const GROUP: &str = "store the computed value in a column of its own and group by that, or export the table and query it with Athena";
+const EXACT_GROUP: &str = "store the computed value in a column of its own and group by that, and what is summed as whole numbers (cents), whose sums are exact; or export the table and query it with Athena";
+
 impl Reading<'_, '_> {
+    /// Whether a value that the query selects for each group is computed.
+    fn groups_by_computed(&self) -> bool {
+        let mut values = selected_values(self.select);
+        let is_figure = |value: &Operand| functions(value).iter().any(|one| is_aggregate(one));
+        self.select.groups
+            && self.select.grouped_by.is_none()
+            && values.any(|value| {
+                value.is_computed() && !value.columns().is_empty() && !is_figure(value)
+            })
+    }
+
     /// A column whose sum or mean, which the query computes, depends on the order of the rows.
     fn inexact_sum(&self) -> Option<String> {
         let mut values = selected_values(self.select);

@@ -287,14 +287,18 @@ pub(crate) fn by_filter<'c>(ask: &Ask<'c>, kept: &[Path], keeps_range: bool) -> 
     Some(found)
 }
 
-/// The same read with its constants asked by a filter; `None` where they cannot be.
-pub(crate) fn without_constants<'c>(ask: &Ask<'c>) -> Option<Ask<'c>> {
-    let is_constant = |equal: &Equal| matches!(equal.value, Asked::Constant(_));
-    let constants = ask.equal.iter().filter(|equal| is_constant(equal));
+/// The same read with its constants asked by a filter, but those that may stand in a key; `None` where they cannot be.
+pub(crate) fn without_constants<'c>(
+    ask: &Ask<'c>,
+    may_stand: impl Fn(&str) -> bool,
+) -> Option<Ask<'c>> {
+    let is_moved =
+        |equal: &Equal| matches!(&equal.value, Asked::Constant(text) if !may_stand(text));
+    let constants = ask.equal.iter().filter(|equal| is_moved(equal));
     let mut found = ask.clone();
     add_equal(&mut found, constants)?;
     found.filters.sort();
-    found.equal.retain(|equal| !is_constant(equal));
+    found.equal.retain(|equal| !is_moved(equal));
     (found.filters == ask.filters || ask.children.is_empty()).then_some(found)
 }
 

@@ -355,14 +355,15 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// Whether a column is equal to a text exactly where both are equal in lower case: under SQLite's NOCASE, which ignores the case of
-    /// ASCII letters, if all values are ASCII.
+    /// ASCII letters, and of PostgreSQL's citext, which compares by `lower`, if all values are ASCII.
     pub(super) fn is_lower_enough(&self, table: &Table, column: &Column) -> bool {
-        let is_nocase = column
-            .collation
-            .as_ref()
-            .is_some_and(|name| name.eq_ignore_ascii_case("NOCASE"));
-        self.catalog.dbms == Dbms::Sqlite
-            && is_nocase
+        let collation = column.collation.as_deref().unwrap_or_default();
+        let is_nocase = match self.catalog.dbms {
+            Dbms::Sqlite => collation.eq_ignore_ascii_case("NOCASE"),
+            Dbms::Postgres => collation == "citext",
+            Dbms::Mysql | Dbms::Mariadb => false,
+        };
+        is_nocase
             && self.observed.is_ascii(table, &column.name)
             && !self.observed.is_mixed(table, &column.name)
     }

@@ -111,6 +111,13 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "skewed values",
+        named: "members 1000: id, kind distinct=20 most=700
+            -- ofKind (1/s)\nSELECT id FROM members WHERE kind = 7 ORDER BY id LIMIT 9;",
+        says: "such as `LIMIT :n`",
+        silent: ["LIMIT 9", "LIMIT :n"],
+    },
+    Case {
+        kind: "skewed values",
         named: "members 4000: id, team distinct=900 most=9, kind distinct=20 most=3900
             -- ofKind (1/s)\nSELECT id FROM members WHERE kind = :k;",
         says: "ofKind (kind: 98 %)",
@@ -372,6 +379,13 @@ const CASES: &[Case] = &[
         silent: ["name = :n WHERE code = :c", "name = :n WHERE code = :c AND id = :id"],
     },
     Case {
+        kind: "many items at once",
+        named: "members 1000: id, project, ended time null current
+            -- leave (1/s)\nUPDATE members SET ended = :now WHERE project = :p;",
+        says: "leave",
+        silent: ["WHERE project = :p", "WHERE project = :p AND ended IS NULL"],
+    },
+    Case {
         kind: "expires",
         named: "sessions 1000: id, owner, ends time
             -- expires: sessions by ends
@@ -392,6 +406,20 @@ const CASES: &[Case] = &[
             -- forget (1/s)\nDELETE FROM users WHERE id = :id;",
         says: "forget (about 9 of posts)",
         silent: [" cascade", ""],
+    },
+    Case {
+        kind: "cascades",
+        named: "users 100: id\nposts 900: id, author @users cascade\nvotes 9000: id, post @posts cascade
+            -- forget (1/s)\nDELETE FROM users WHERE id = :id;",
+        says: "forget (about 9 of posts, about 90 of votes)",
+        silent: [" @users cascade", " @users"],
+    },
+    Case {
+        kind: "cascades",
+        named: "users 100: id\nposts 900: id, author @users cascade\nvotes 9000: id, post @posts
+            -- forget (1/s)\nDELETE FROM users WHERE id = :id;",
+        says: "forget (about 9 of posts; the database refuses that while rows of votes refer to them)",
+        silent: [" @users cascade", " @users"],
     },
     Case {
         kind: "TTL",
@@ -888,6 +916,12 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                         columns: vec![table.columns.last().unwrap().name.clone(), own.clone()],
                         unique: true,
                         condition: Some("id > 0".to_owned()),
+                        ..Index::default()
+                    }),
+                    "current" => table.indexes.push(Index {
+                        columns: vec![table.columns.last().unwrap().name.clone()],
+                        unique: true,
+                        condition: Some(format!("({own} IS NULL)")),
                         ..Index::default()
                     }),
                     "null" => column.nullable = true,
