@@ -29,9 +29,7 @@ pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use comparison::why_mixed;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, is_total, unkept_figures};
-pub(crate) use filter::{
-    Filter, Test, Value, by_filter, by_index, of_equal, of_range, without_constants,
-};
+pub(crate) use filter::{Filter, Test, Value, by_filter, by_index, of_range, without_constants};
 pub(crate) use note::Note;
 use note::note_names;
 pub(crate) use rows::{limit_is_ambiguous, note_ties};

@@ -1,10 +1,11 @@
 //! What a mapping costs under a workload: a proposal, or a design of anybody else. The report of a design has its costs from
 //! here too, so that both are reckoned alike.
 
-mod columns;
+mod conditions;
 mod held;
-mod lacked;
 mod made;
+mod read;
+mod rows;
 mod served;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,7 @@ use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
 use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_table};
-use columns::compared_loosely;
+use conditions::compared_loosely;
 use held::{Held, Rows, Way};
 use served::not_read;
 
@@ -213,10 +214,7 @@ pub fn price<S: Borrow<Statement>>(
         let two = TwoRequests::of_model(model, (catalog, observed), statement);
         let why_not = match pattern {
             None => Some("no access pattern has its name".to_owned()),
-            Some(pattern) if two.is_some() || priced.has_sql_of(pattern, statement) => None,
-            Some(pattern) if priced.asks_other_tables(pattern, statement) => {
-                Some("the access pattern of its name reads other tables".to_owned())
-            }
+            Some(_) if two.is_some() => None,
             Some(pattern) => priced.lacks(pattern, statement),
         };
         let pattern = pattern.filter(|_| why_not.is_none());
@@ -321,6 +319,12 @@ impl RowWrite<'_> {
         columns.any(|one| one.eq_ignore_ascii_case(column))
     }
 
+    /// Whether this, of an UPDATE, sets a column that one of these conditions names.
+    fn decides(&self, conditions: &BTreeSet<&str>) -> bool {
+        let mut conditions = conditions.iter();
+        !self.columns.is_empty() && conditions.any(|condition| self.concerns(condition))
+    }
+
     /// Whether it may change what a condition says, if that reads its table.
     fn concerns(&self, condition: &str) -> bool {
         let mut columns = self.columns.iter();
@@ -403,6 +407,12 @@ impl<'d> Priced<'d> {
         self.model.passes.get(item.pass).map(|pass| &pass.scan)
     }
 
+    /// The item types, each with its scan.
+    fn items_read(&self) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
+        let items = self.model.item_types.iter();
+        items.filter_map(|item| Some((item, self.scan(item)?)))
+    }
+
     /// Adds a second request.
     fn add_second(&self, request: &mut PricedRequest, second: &SecondRequest) {
         let mut patterns = self.model.patterns.iter();
@@ -473,12 +483,9 @@ impl<'d> Priced<'d> {
             return 0.0;
         };
         let is_null = |node: &AttributeNode| {
-            let single = match node {
-                AttributeNode::Template(template) => template.single(),
-                _ => None,
-            };
-            let single = single.filter(|one| is_own(one, scan) && !one.replaces_null());
-            let value = single.and_then(|one| values.get(column_name(scan, one)?));
+            let single = node.template().and_then(Template::single);
+            let single = single.filter(|one| !one.replaces_null());
+            let value = single.and_then(|one| values.get(scan.own_column(one.place.column)?));
             matches!(value, Some(Constant::Null))
         };
         let attributes = item
@@ -725,10 +732,7 @@ impl<'d> Priced<'d> {
             });
             nodes.flat_map(|(scan, places)| {
                 let columns = places.into_iter();
-                columns.filter_map(|place| match scan.columns.get(place.column) {
-                    Some(ScanColumn::Column { name, .. }) => Some(name.as_str()),
-                    _ => None,
-                })
+                columns.filter_map(|place| column_name(scan, place.column))
             })
         });
         AskedKey {
@@ -788,8 +792,7 @@ impl<'d> Priced<'d> {
 
     /// Write units of one row in the table and its indexes, for its own items and those with figures of it.
     fn own(&self, row: &RowWrite<'_>) -> f64 {
-        let items = self.model.item_types.iter().filter_map(|item| {
-            let scan = self.scan(item)?;
+        let items = self.items_read().filter_map(|(item, scan)| {
             let own = self.table_of(&scan.from);
             if own.is_some_and(|own| own.name != row.table.name) {
                 return None;
@@ -817,11 +820,11 @@ impl<'d> Priced<'d> {
                         return None;
                     }
                     // Of an update that its `where` asks for, the item comes or goes.
-                    if self.decides(row, item) && was.min(is) < 1.0 {
+                    let condition = self.model.condition(item).into_iter().collect();
+                    if row.decides(&condition) && was.min(is) < 1.0 {
                         let stays = f64::from(u8::from(is_inside()));
-                        let decides = |row: &RowWrite<'_>| self.decides(row, item);
                         let of_item = |values: &Values| self.met(item, values);
-                        let taken_out = || self.taken_out(scan, &decides, &of_item);
+                        let taken_out = || self.taken_out(scan, &condition, &of_item);
                         let times = entries_changed(met, stays, taken_out);
                         (times, Some(if is < was { before } else { after }))
                     } else if row.columns.is_empty() || is_inside() {
@@ -841,8 +844,7 @@ impl<'d> Priced<'d> {
     /// Write units of one row in the table and its indexes, for the items of other rows: copies of a parent's columns, children in
     /// their parent, and those that a condition on the row decides about.
     fn copies(&self, row: &RowWrite<'_>) -> f64 {
-        let items = self.model.item_types.iter().filter_map(|item| {
-            let scan = self.scan(item)?;
+        let items = self.items_read().filter_map(|(item, scan)| {
             let ways = |node: &AttributeNode| self.ways(Some(node), item, scan, row);
             let nodes = item.attributes.iter();
             let mut all: BTreeMap<Option<Way>, f64> =
@@ -860,10 +862,7 @@ impl<'d> Priced<'d> {
 
     /// Whether a key finds the items of other rows that a write changes, by the references to the row or by its own columns.
     fn copies_have_key(&self, row: &RowWrite<'_>) -> bool {
-        self.model.item_types.iter().all(|item| {
-            let Some(scan) = self.scan(item) else {
-                return true;
-            };
+        self.items_read().all(|(item, scan)| {
             let nodes = item.attributes.iter();
             let ways = nodes.flat_map(|(_, node)| self.ways(Some(node), item, scan, row));
             let mut joins = ways.filter_map(|(way, _)| match way {
@@ -877,13 +876,10 @@ impl<'d> Priced<'d> {
     /// Whether keys find the items whose rows lead to a joined parent, and the rows of the parents between.
     fn has_way_back(&self, item: &ItemType, scan: &Scan, join: usize) -> bool {
         let is_found = |item: &ItemType, scan: &Scan, columns: &[String], parent| {
-            let few = self
-                .table_of(&scan.from)
-                .is_some_and(|table| rows(table) <= SHORT);
-            let mut indexes = self.model.table.all_indexes();
+            let table = self.table_of(&scan.from);
+            let few = table.is_some_and(|table| rows(table) <= SHORT);
             let is_said = |key: &str| finds(item, scan, key, (columns, parent), few);
-            is_said(&self.model.table.partition.name)
-                || indexes.any(|index| index.partition.iter().all(|key| is_said(&key.name)))
+            self.is_found(&is_said, &|_| true)
         };
         let Some(on) = scan.joins.get(join).map(|join| &join.on) else {
             return true;
@@ -901,18 +897,19 @@ impl<'d> Priced<'d> {
             return true;
         }
         let between = scan.joins.get(before).map(|join| &join.table);
-        let mut others = self.model.item_types.iter().filter_map(|item| {
-            let scan = self.scan(item)?;
-            (scan.from.table() == between).then_some((item, scan))
-        });
-        others.any(|(item, scan)| is_found(item, scan, &ours, None))
+        let mut others = self.items_read();
+        let is_between = |scan: &Scan| scan.from.table() == between;
+        others.any(|(item, scan)| is_between(scan) && is_found(item, scan, &ours, None))
             && self.has_way_back(item, scan, before)
     }
 
-    /// Whether an UPDATE sets a column that an item type's `where` names.
-    fn decides(&self, row: &RowWrite<'_>, item: &ItemType) -> bool {
-        let condition = self.model.condition(item);
-        !row.columns.is_empty() && condition.is_some_and(|condition| row.concerns(condition))
+    /// Whether a partition key is said, of the table or of an index that has all items.
+    fn is_found(&self, is_said: &dyn Fn(&str) -> bool, is_whole: &dyn Fn(&Index) -> bool) -> bool {
+        let mut indexes = self.model.table.all_indexes();
+        is_said(&self.model.table.partition.name)
+            || indexes.any(|index| {
+                is_whole(index) && index.partition.iter().all(|key| is_said(&key.name))
+            })
     }
 
     /// By which ways a write of another row changes an attribute, or without one the item type's `where`, each with the number of items,
@@ -951,11 +948,11 @@ impl<'d> Priced<'d> {
                     }
                 });
             }
-            None => conditions.extend(self.model.condition(item)),
-        }
-        if node.is_none() {
-            for condition in &conditions {
-                self.facts.each_in_condition(condition, rows, &mut see);
+            None => {
+                if let Some(condition) = self.model.condition(item) {
+                    self.facts.each_in_condition(condition, rows, &mut see);
+                    conditions.push(condition);
+                }
             }
         }
         let queried = conditions.iter();
@@ -991,16 +988,9 @@ impl<'d> Priced<'d> {
                 let mut key = index.key();
                 key.all(|key| is_never_absent(item, scan, &key.name, (table, found_by)))
             };
-            let mut indexes = self.model.table.all_indexes();
-            is_said(partition)
-                || indexes.any(|index| {
-                    is_whole(index) && index.partition.iter().all(|key| is_said(&key.name))
-                })
+            self.is_found(&is_said, &is_whole)
         };
-        let beside = |item: &ItemType| match item.node(partition) {
-            Some(AttributeNode::Template(template)) => Some(template.to_string()),
-            _ => None,
-        };
+        let beside = |item: &ItemType| item.template(partition).map(ToString::to_string);
         let mut items = self.items_written(table, &write.columns);
         items.all(|(item, scan)| {
             let mut others = self.items_written(table, &[]);
@@ -1019,9 +1009,8 @@ impl<'d> Priced<'d> {
         table: &Table,
         columns: &[String],
     ) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
-        self.model.item_types.iter().filter_map(move |item| {
-            let scan = self.scan(item)?;
-            let own = self.table_of(&scan.from)?;
+        self.items_read().filter(move |(item, scan)| {
+            let own = self.table_of(&scan.from);
             let is_set = |held: &Held<'_>| {
                 let mut set = columns.iter();
                 held.copy.is_none() && set.any(|column| column.eq_ignore_ascii_case(held.column))
@@ -1029,7 +1018,7 @@ impl<'d> Priced<'d> {
             let mut nodes = item.attributes.iter();
             let is_written =
                 columns.is_empty() || nodes.any(|(_, node)| self.is_any(node, scan, &is_set));
-            (own.name == table.name && is_written).then_some((item, scan))
+            own.is_some_and(|own| own.name == table.name) && is_written
         })
     }
 
@@ -1090,25 +1079,19 @@ impl<'d> Priced<'d> {
     /// Whether rows with these values make no item, since a column in the table's key is NULL.
     fn has_key_of_null(&self, item: &ItemType, scan: &Scan, values: &Values) -> bool {
         let keys = self.model.table.key();
-        keys.filter_map(|key| item.node(&key.name))
-            .any(|node| match node {
-                AttributeNode::Template(template) => template.mandatory().any(|one| {
-                    let own = column_name(scan, one).filter(|_| is_own(one, scan));
-                    !one.replaces_null()
-                        && own.and_then(|name| values.get(name)) == Some(&Constant::Null)
-                }),
-                _ => false,
-            })
+        let mut values_of_key = keys
+            .filter_map(|key| item.template(&key.name))
+            .flat_map(Template::mandatory);
+        values_of_key.any(|one| {
+            let own = scan.own_column(one.place.column);
+            !one.replaces_null() && own.and_then(|name| values.get(name)) == Some(&Constant::Null)
+        })
     }
 
     /// The share of the updates without a known value that take an item out of an index; 0 if this one sets no column of its condition.
     fn taken_out_of(&self, item: &ItemType, scan: &Scan, index: &Index, row: &RowWrite<'_>) -> f64 {
         let conditions = conditions_of_index(item, scan, index);
-        let decides = |row: &RowWrite<'_>| {
-            let mut conditions = conditions.iter();
-            !row.columns.is_empty() && conditions.any(|condition| row.concerns(condition))
-        };
-        if !decides(row) {
+        if !row.decides(&conditions) {
             return 0.0;
         }
         let met = |values: &Values| {
@@ -1116,19 +1099,19 @@ impl<'d> Priced<'d> {
             let own = entries.find(|(found, _)| found.name == index.name);
             own.map_or(Met::ALL, |(_, met)| met)
         };
-        self.taken_out(scan, &decides, &met)
+        self.taken_out(scan, &conditions, &met)
     }
 
     /// The share of the updates without a known value that take a scan's rows out of what `met` says, among those that decide about it.
     fn taken_out(
         &self,
         scan: &Scan,
-        decides: &dyn Fn(&RowWrite<'_>) -> bool,
+        conditions: &BTreeSet<&str>,
         met: &dyn Fn(&Values) -> Met,
     ) -> f64 {
         let writes = self.written.iter().filter(|one| {
             scan.from.table() == Some(&one.table.name)
-                && (one.write.kind != WriteKind::Update || decides(&one.row()))
+                && (one.write.kind != WriteKind::Update || one.row().decides(conditions))
         });
         let writes = writes.map(|one| {
             let said = [&one.said.before, &one.said.after];
@@ -1182,7 +1165,7 @@ impl<'d> Priced<'d> {
             // What a condition asks for is counted by it.
             let is_asked = |one: &Placeholder| {
                 let mut conditions = conditions.iter();
-                let name = column_name(scan, one);
+                let name = column_name(scan, one.place.column);
                 name.is_some_and(|name| conditions.any(|condition| has_word(condition, name)))
             };
             let present = needed.into_values().filter(|one| !is_asked(one));
@@ -1194,14 +1177,8 @@ impl<'d> Priced<'d> {
 
     /// The column that a value has, with its table.
     fn column(&self, value: &Placeholder, scan: &Scan) -> Option<(&'d Table, &'d Column)> {
-        let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(value.place.column)
-        else {
-            return None;
-        };
-        let table = match join {
-            Some(at) => self.facts.catalog.table(&scan.joins.get(*at)?.table),
-            None => self.table_of(&scan.from),
-        }?;
+        let (table, name) = scan.origin(value.place.column)?;
+        let table = self.facts.catalog.table(table)?;
         Some((table, table.column(name)?))
     }
 
@@ -1223,13 +1200,12 @@ impl<'d> Priced<'d> {
 
     /// Bytes that are stored, with the 100 that DynamoDB adds to each item.
     fn stored(&self) -> f64 {
-        let items = self.model.item_types.iter().filter_map(|item| {
-            let scan = self.scan(item)?;
+        let items = self.items_read().map(|(item, scan)| {
             let own = self.bytes(item, None) + 100.0;
             let entries = self.entries(item, scan, &Values::new()).into_iter();
             let entries =
                 entries.map(|(index, met)| (self.bytes(item, Some(index)) + 100.0) * met.of_all());
-            Some(self.items(item) * (own + entries.sum::<f64>()))
+            self.items(item) * (own + entries.sum::<f64>())
         });
         items.sum()
     }
@@ -1308,12 +1284,6 @@ fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
     }
 }
 
-/// Whether a value is a column of the scan's own table.
-fn is_own(value: &Placeholder, scan: &Scan) -> bool {
-    let column = scan.columns.get(value.place.column);
-    matches!(column, Some(ScanColumn::Column { join: None, .. }))
-}
-
 /// The column that a value has, as the rows of its scan lead to it.
 fn path(value: &Placeholder, scan: &Scan) -> Option<Path> {
     let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(value.place.column) else {
@@ -1334,9 +1304,9 @@ fn path(value: &Placeholder, scan: &Scan) -> Option<Path> {
     Some(Path { steps, column })
 }
 
-/// The column of a scan that a value has.
-fn column_name<'s>(scan: &'s Scan, value: &Placeholder) -> Option<&'s str> {
-    match scan.columns.get(value.place.column) {
+/// The name of a column of a scan, of whatever table.
+fn column_name(scan: &Scan, column: usize) -> Option<&str> {
+    match scan.columns.get(column) {
         Some(ScanColumn::Column { name, .. }) => Some(name),
         _ => None,
     }
@@ -1379,18 +1349,8 @@ fn is_key(index: &Index, name: &str) -> bool {
 
 /// Whether a column of a scan is one of these of its own table.
 fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
-    match scan.columns.get(column) {
-        Some(ScanColumn::Column {
-            join: None, name, ..
-        }) => columns.iter().any(|one| one.eq_ignore_ascii_case(name)),
-        _ => false,
-    }
-}
-
-/// Whether a column of a scan is one of this joined parent.
-fn is_of_parent(scan: &Scan, column: usize, parent: Option<usize>) -> bool {
-    let column = scan.columns.get(column);
-    matches!(column, Some(ScanColumn::Column { join: Some(join), .. }) if Some(*join) == parent)
+    let own = scan.own_column(column);
+    own.is_some_and(|name| columns.iter().any(|one| one.eq_ignore_ascii_case(name)))
 }
 
 /// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key that all of its rows have.
@@ -1410,7 +1370,9 @@ fn finds(
         is_found &= match node {
             AttributeNode::Template(template) => template.placeholders().all(|one| {
                 let column = one.place.column;
-                let is_said = is_said(scan, column, columns) || is_of_parent(scan, column, parent);
+                let is_of_parent = matches!(scan.columns.get(column),
+                    Some(ScanColumn::Column { join: Some(join), .. }) if Some(*join) == parent);
+                let is_said = is_said(scan, column, columns) || is_of_parent;
                 says_something |= is_said;
                 one.shards().is_some() || is_said
             }),
@@ -1446,25 +1408,18 @@ fn is_read_in_vain(item: &ItemType, pattern: &AccessPattern) -> bool {
     if pattern.items.is_empty() || pattern.items.contains(&item.name) {
         return false;
     }
-    let begins = |template: &Template| match template.parts.first() {
-        Some(TemplatePart::Text(text)) => text.clone(),
-        _ => String::new(),
-    };
-    let made = |key: &str| match item.node(key) {
-        Some(AttributeNode::Template(template)) => Some(template),
-        _ => None,
-    };
     let mut partition = pattern.partition.iter();
     let is_beside = partition.all(|(key, asked)| {
-        made(&key.name).is_some_and(|made| {
-            begins(made) == begins(asked) && made.parts.len() == asked.parts.len()
+        item.template(&key.name).is_some_and(|made| {
+            made.prefix().0 == asked.prefix().0 && made.parts.len() == asked.parts.len()
         })
     });
     let mut sort = pattern.sort.iter();
     is_beside
         && sort.all(|(key, condition)| match condition {
             SortCondition::BeginsWith(asked) => {
-                made(&key.name).is_some_and(|made| begins(made).starts_with(&*asked.to_string()))
+                let made = item.template(&key.name);
+                made.is_some_and(|made| made.prefix().0.starts_with(&*asked.to_string()))
             }
             _ => false,
         })

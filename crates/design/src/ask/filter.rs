@@ -328,7 +328,7 @@ fn add_equal<'e>(ask: &mut Ask<'_>, equal: impl Iterator<Item = &'e Equal>) -> O
 }
 
 /// An equality as a filter.
-pub(crate) fn of_equal(equal: &Equal) -> Option<Filter> {
+pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
     let value = match &equal.value {
         Asked::Parameter(name) => Value::Parameter(name.clone()),
         Asked::Constant(text) => Value::text(text)?,

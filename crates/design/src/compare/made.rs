@@ -6,15 +6,16 @@ use dynafold_dynamodb::{Index, Projection};
 use dynafold_format::has_word;
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, ChildContainer, EmbedNode, ItemType, Placeholder, RowDomains,
-    SortCondition, Template, TemplatePart, ValuePath,
+    Template, TemplatePart, ValuePath,
 };
 use dynafold_mapping::template::Filter;
 use dynafold_mapping::writing;
 use dynafold_relational::catalog::{Catalog, TableName};
-use dynafold_relational::scan::{Scan, ScanColumn};
+use dynafold_relational::scan::{Match, Scan, ScanColumn};
+use dynafold_sql::Comparator;
 
-use super::Priced;
-use crate::ask::{Asked, ChildAsk};
+use super::{Priced, is_key};
+use crate::ask::{ChildAsk, Value};
 use crate::path::{Path, Step};
 
 /// A column, with the place of its rows among those that an item is made of.
@@ -23,6 +24,7 @@ type At<'s> = (usize, &'s str);
 /// What an item type's own values are from: others may share its scan.
 pub(super) struct MadeOf<'s> {
     catalog: &'s Catalog,
+    scan: &'s Scan,
     /// The tables of its rows, of their parents and of embedded children, each as often as it is joined; `None` of a query. Its
     /// own rows come first.
     relations: Vec<Option<&'s TableName>>,
@@ -46,155 +48,206 @@ pub(super) struct MadeOf<'s> {
     conditions: Vec<&'s str>,
 }
 
-/// A value of the key that is asked for.
-struct KeyValue<'s> {
+/// A value of a key that an access pattern asks for.
+pub(super) struct KeyValue<'t> {
+    pub(super) placeholder: &'t Placeholder,
+    /// `=`, or whether it asks for a lower or an upper bound.
+    pub(super) comparator: Comparator,
+    /// A text, or a parameter. One that goes through other filters than the value has no name.
+    pub(super) asked: Value,
+    /// Whether it only begins so.
+    pub(super) begins: bool,
+    /// Whether filters leave all of it.
+    pub(super) is_exact: bool,
     /// The number of the key attribute, and where the value begins in the text that is asked of it.
     place: (usize, usize),
-    /// The column that it is from; `None` of a part of a document, say.
-    at: Option<At<'s>>,
-    filters: &'s [Filter],
-    is_parameter: bool,
 }
 
-/// What an access pattern asks of a key.
-#[derive(Default)]
-pub(super) struct KeyAsked<'k> {
-    /// The attributes that no item which it finds is without.
-    present: Vec<&'k str>,
-    /// Those of which it asks for one value, or that begin with one, with whether they only begin so.
-    pub(super) fixed: Vec<(&'k str, &'k Template, bool)>,
-    /// Whether it asks for a range.
-    is_ranged: bool,
-}
-
-impl<'k> KeyAsked<'k> {
-    /// `index`: the one that the access pattern asks.
-    pub(super) fn of(pattern: &'k AccessPattern, index: Option<&'k Index>) -> Self {
-        let partition = pattern.partition.iter();
-        let partition = partition.map(|(key, asked)| (&*key.name, asked, false));
-        let sort = pattern.sort.iter().filter_map(|(key, asked)| match asked {
-            SortCondition::Is(asked) => Some((&*key.name, asked, false)),
-            SortCondition::BeginsWith(asked) => Some((&*key.name, asked, true)),
-            _ => None,
-        });
-        let present = index.into_iter().flat_map(Index::key);
-        let fixed: Vec<_> = partition.chain(sort).collect();
-        Self {
-            present: present.map(|key| &*key.name).collect(),
-            is_ranged: fixed.len() < pattern.partition.len() + pattern.sort.len(),
-            fixed,
+/// The values of an item type's key that an access pattern asks for. All shards are asked.
+pub(super) fn key_values<'t>(pattern: &AccessPattern, item: &'t ItemType) -> Vec<KeyValue<'t>> {
+    let mut found = Vec::new();
+    for (nth, (key, operator, bounds)) in pattern.conditions().enumerate() {
+        let Some(made) = item.template(&key.name) else {
+            continue;
+        };
+        let exact = item.domains.recoverable_placeholders(made);
+        for (bound, asked) in bounds.into_iter().enumerate() {
+            let comparator = match operator {
+                "=" | "begins_with" => Comparator::Equal,
+                ">" | ">=" | "between" if bound == 0 => Comparator::GreaterOrEqual,
+                _ => Comparator::LessOrEqual,
+            };
+            let mut add = |placeholder: &'t Placeholder, asked, begins, begin| {
+                let mut exact = exact.iter();
+                found.push(KeyValue {
+                    placeholder,
+                    comparator,
+                    asked,
+                    begins,
+                    is_exact: placeholder.filters.is_empty()
+                        || exact.any(|one| std::ptr::eq(one.placeholder, placeholder)),
+                    place: (nth, begin),
+                });
+            };
+            each_asked(made, asked, operator != "=", &mut add);
         }
     }
+    found.retain(|value| value.placeholder.shards().is_none());
+    found
 }
 
 /// Stands for a parameter's value in the text of a key: no mapping has it.
 const PARAMETER: char = '\0';
 
-/// A value of a key that an access pattern holds to one value, a parameter's or a text.
-pub(super) struct AskedValue<'t> {
-    pub(super) placeholder: &'t Placeholder,
-    pub(super) asked: Asked,
-    /// Whether it only begins so.
-    pub(super) begins: bool,
-    /// Where it begins in the text that is asked for.
-    begin: usize,
-}
-
-/// The values of a key that is made so which an access pattern holds to one value; `is_begun`: the key only begins so. A
-/// parameter that goes through other filters than the value has no name.
-pub(super) fn asked_of<'t>(
+/// Calls `add` for each value of a key that is made so: with what is asked of it, whether it only begins so, and where it begins in the
+/// text that is asked for. `is_begun`: the key only begins so.
+fn each_asked<'t>(
     made: &'t Template,
     asked: &Template,
     is_begun: bool,
-) -> Vec<AskedValue<'t>> {
-    let mut text = String::new();
-    for part in asked.flat() {
-        match part {
-            TemplatePart::Text(own) => text.push_str(own),
-            _ => text.push(PARAMETER),
-        }
-    }
-    let given: Vec<&Placeholder> = asked.placeholders().collect();
-    // `rest`: the text from a parameter on; `made`: the value that is held to it.
-    let parameter = |rest: &str, made: &Placeholder| {
-        let nth = given.len().checked_sub(rest.matches(PARAMETER).count());
-        let own = nth.and_then(|nth| given.get(nth)).filter(|one| {
-            one.filters.is_empty() || writing(&one.filters) == writing(&made.filters)
-        });
-        Asked::Parameter(own.map_or_else(String::new, |one| one.place.written.to_string()))
-    };
-    let (mut rest, mut found) = (text.as_str(), Vec::new());
+    add: &mut dyn FnMut(&'t Placeholder, Value, bool, usize),
+) {
+    let text = asked.flat().into_iter().map(|part| match part {
+        TemplatePart::Text(own) => own.clone(),
+        _ => PARAMETER.to_string(),
+    });
+    let text: String = text.collect();
+    let mut given = asked.placeholders();
+    let mut rest = text.as_str();
     let mut parts = made.flat().into_iter().peekable();
     while let Some(part) = parts.next() {
-        match part {
-            TemplatePart::Text(own) if is_begun && own.starts_with(rest) => break,
-            TemplatePart::Text(own) => rest = rest.strip_prefix(own.as_str()).unwrap_or(rest),
-            TemplatePart::Value(placeholder) => {
-                let begin = text.len() - rest.len();
-                let value = |asked, begins| AskedValue {
-                    placeholder,
-                    asked,
-                    begins,
-                    begin,
-                };
-                let after = rest.strip_prefix(PARAMETER);
-                if is_begun && after.unwrap_or(rest).is_empty() {
-                    let asked = after.map(|_| parameter(rest, placeholder));
-                    found.extend(asked.map(|asked| value(asked, true)));
-                    break;
-                }
-                let asked = if let Some(after) = after {
-                    let asked = parameter(rest, placeholder);
-                    rest = after;
-                    asked
-                } else {
-                    let end = match parts.peek() {
-                        Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
-                        _ => None,
-                    };
-                    let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
-                    rest = after;
-                    Asked::Constant(own.to_owned())
-                };
-                found.push(value(asked, false));
+        let placeholder = match part {
+            TemplatePart::Text(own) if is_begun && own.starts_with(rest) => return,
+            TemplatePart::Text(own) => {
+                rest = rest.strip_prefix(own.as_str()).unwrap_or(rest);
+                continue;
             }
-            TemplatePart::Optional(_) => {}
+            TemplatePart::Value(placeholder) => placeholder,
+            TemplatePart::Optional(_) => continue,
+        };
+        if is_begun && rest.is_empty() {
+            return;
+        }
+        let begin = text.len() - rest.len();
+        if let Some(after) = rest.strip_prefix(PARAMETER) {
+            let own = given.next().filter(|one| {
+                one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
+            });
+            let name = own.map_or_else(String::new, |one| one.place.written.to_string());
+            let begins = is_begun && after.is_empty();
+            add(placeholder, Value::Parameter(name), begins, begin);
+            rest = after;
+        } else {
+            let end = match parts.peek() {
+                Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
+                _ => None,
+            };
+            let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
+            add(placeholder, Value::Text(own.to_owned()), false, begin);
+            given
+                .by_ref()
+                .take(own.matches(PARAMETER).count())
+                .for_each(drop);
+            rest = after;
         }
     }
-    found
 }
 
 impl<'d> Priced<'d> {
-    /// What an item type's own values are from, as far as the table, or an index, holds them. `key`: what is asked of the key.
+    /// What an item type's own values are from, as far as the items or the index that `pattern` asks hold them.
     pub(super) fn made_of(
         &self,
         item: &'d ItemType,
         scan: &'d Scan,
-        index: Option<&Index>,
-        key: &KeyAsked<'_>,
+        pattern: Option<&AccessPattern>,
     ) -> MadeOf<'d> {
-        let is_whole = index.is_none_or(|index| index.projection == Projection::All);
-        let holds = |name: &str| self.holds(index, name);
-        let made = MadeOf::of(item, scan, self.facts.catalog, is_whole, &holds, key);
-        let Some(condition) = self.model.condition(item) else {
-            return made;
+        let index = pattern.and_then(|one| self.index(one.index.as_deref()));
+        let holder = index.filter(|_| pattern.is_some_and(|one| !one.fetch));
+        let mut made = MadeOf {
+            catalog: self.facts.catalog,
+            scan,
+            relations: Vec::new(),
+            matched: Vec::new(),
+            same: Vec::new(),
+            cut: BTreeSet::new(),
+            used: BTreeSet::new(),
+            partial: BTreeSet::new(),
+            whole: BTreeSet::new(),
+            asked: None,
+            is_ranged: false,
+            conditions: Vec::new(),
         };
-        let table = self.table_of(&scan.from);
-        let fixed = table.into_iter().flat_map(|table| {
-            let conditions = self.facts.conditions(condition, scan, table);
-            let filters = conditions.into_iter().filter_map(|when| when.filter);
+        made.add(scan);
+        let row = Row {
+            scan,
+            base: 0,
+            domains: Some(&item.domains),
+        };
+        let attributes = item.attributes.iter();
+        for (name, node) in attributes.filter(|(name, _)| self.holds(holder, name)) {
+            made.see(node, row);
+            // No item in the index is without it.
+            if index.is_some_and(|index| is_key(index, name)) {
+                made.see(node.inner(), row);
+            }
+        }
+        let is_whole = |index: &Index| index.projection == Projection::All;
+        let spreads = item.spreads.iter().filter(|_| holder.is_none_or(is_whole));
+        let arrays = item.explodes.iter().map(|explode| &explode.array);
+        spreads
+            .chain(arrays)
+            .for_each(|place| made.hold(place, row, true));
+        if let Some(pattern) = pattern.filter(|one| !one.partition.is_empty()) {
+            let is_fixed = |one: &KeyValue<'_>| one.comparator == Comparator::Equal;
+            let values = key_values(pattern, item).into_iter().filter(is_fixed);
+            made.asked = Some(values.collect());
+            let mut conditions = pattern.conditions();
+            made.is_ranged = conditions.any(|(_, one, _)| !matches!(one, "=" | "begins_with"));
+        }
+        made.conditions.extend(self.model.condition(item));
+        let fixed = self.fixed(item, scan).into_iter();
+        made.whole.extend(fixed.map(|column| (0, column)));
+        made.settle();
+        made
+    }
+
+    /// The columns of its own table that an item type's `where` holds to one constant.
+    pub(super) fn fixed(&self, item: &ItemType, scan: &Scan) -> Vec<&'d str> {
+        let condition = self.model.condition(item).zip(self.table_of(&scan.from));
+        let fixed = condition.into_iter().flat_map(|(condition, table)| {
+            let all = self.facts.conditions(condition, scan, table).into_iter();
+            let filters = all.filter_map(|when| when.filter);
             filters.filter_map(move |filter| {
                 filter.own_value()?;
                 Some(table.column(&filter.path.column)?.name.as_str())
             })
         });
-        made.decided_by(condition, fixed)
+        fixed.collect()
     }
+}
+
+/// The rows that attributes are made of.
+#[derive(Clone, Copy)]
+struct Row<'s> {
+    scan: &'s Scan,
+    /// Their place.
+    base: usize,
+    /// What is known of their values; `None` of children.
+    domains: Option<&'s RowDomains>,
 }
 
 /// The place of a scan's rows, or of those of a join; `base`: that of the scan's rows.
 fn place_of(base: usize, join: Option<usize>) -> usize {
     join.map_or(base, |at| base + 1 + at)
+}
+
+/// The columns that a join or an embed matches: first that of a scan's rows or of a join before, whose place is `base`.
+fn pairs(on: &[Match], base: usize, to: usize) -> Vec<[At<'_>; 2]> {
+    let pairs = on.iter().map(|one| {
+        let ours = place_of(base, one.join);
+        [(ours, one.ours.as_str()), (to, one.theirs.as_str())]
+    });
+    pairs.collect()
 }
 
 /// These columns with those that the pairs lead to, each from its first column to its second.
@@ -213,71 +266,9 @@ fn led_to<'e>(mut found: BTreeSet<At<'e>>, pairs: &[[At<'e>; 2]]) -> BTreeSet<At
 }
 
 impl<'s> MadeOf<'s> {
-    /// Of an item type in the table, or in an index that holds these attributes. `is_whole`: it holds those of documents too. `key`: what
-    /// is asked of the key.
-    fn of(
-        item: &'s ItemType,
-        scan: &'s Scan,
-        catalog: &'s Catalog,
-        is_whole: bool,
-        holds: &dyn Fn(&str) -> bool,
-        key: &KeyAsked<'_>,
-    ) -> Self {
-        let mut made = Self {
-            catalog,
-            relations: Vec::new(),
-            matched: Vec::new(),
-            same: Vec::new(),
-            cut: BTreeSet::new(),
-            used: BTreeSet::new(),
-            partial: BTreeSet::new(),
-            whole: BTreeSet::new(),
-            asked: None,
-            is_ranged: key.is_ranged,
-            conditions: Vec::new(),
-        };
-        let base = made.add(scan);
-        let attributes = item.attributes.iter().filter(|(name, _)| holds(name));
-        for (name, node) in attributes {
-            made.see(node, scan, base, Some(&item.domains));
-            if key.present.contains(&&**name) {
-                made.see(node.inner(), scan, base, Some(&item.domains));
-            }
-        }
-        let spreads = item.spreads.iter().filter(|_| is_whole);
-        let arrays = item.explodes.iter().map(|explode| &explode.array);
-        for place in spreads.chain(arrays) {
-            made.hold(place, scan, base, true);
-        }
-        if !key.fixed.is_empty() {
-            let keys = key.fixed.iter().enumerate();
-            let values = keys.flat_map(|(nth, (name, asked, is_begun))| {
-                let made = item.template(name).into_iter();
-                let values = made.flat_map(move |made| asked_of(made, asked, *is_begun));
-                // All shards are asked.
-                let values = values.filter(|value| value.placeholder.shards().is_none());
-                values.map(move |value| KeyValue {
-                    place: (nth, value.begin),
-                    at: column_at(&value.placeholder.place, scan, base),
-                    filters: &value.placeholder.filters,
-                    is_parameter: matches!(value.asked, Asked::Parameter(_)),
-                })
-            });
-            made.asked = Some(values.collect());
-        }
-        made.settled()
-    }
-
-    /// The same where a `where` decides which rows are there, and gives these columns of theirs one value.
-    fn decided_by(mut self, condition: &'s str, fixed: impl Iterator<Item = &'s str>) -> Self {
-        self.conditions.push(condition);
-        self.whole.extend(fixed.map(|column| (0, column)));
-        self.settled()
-    }
-
     /// Adds what joins and embeds say by what it has.
-    fn settled(mut self) -> Self {
-        self.partial.extend(self.whole.iter().copied());
+    fn settle(&mut self) {
+        self.partial.extend(&self.whole);
         self.used.extend(self.partial.iter().map(|(at, _)| *at));
         // A join comes behind those that it is made from.
         for [(from, _), (to, _)] in self.matched.iter().rev() {
@@ -285,11 +276,15 @@ impl<'s> MadeOf<'s> {
                 self.used.insert(*from);
             }
         }
-        let is_used = |pair: &&[At<'s>; 2]| pair.iter().all(|(at, _)| self.used.contains(at));
-        let same: Vec<[At<'s>; 2]> = self.same.iter().filter(is_used).copied().collect();
-        self.partial = led_to(self.partial, &same);
-        self.whole = led_to(self.whole, &same);
-        self
+        let is_used = |pair: &[At<'s>; 2]| pair.iter().all(|(at, _)| self.used.contains(at));
+        let same: Vec<[At<'s>; 2]> = self
+            .same
+            .iter()
+            .filter(|pair| is_used(pair))
+            .copied()
+            .collect();
+        self.partial = led_to(std::mem::take(&mut self.partial), &same);
+        self.whole = led_to(std::mem::take(&mut self.whole), &same);
     }
 
     /// Adds the rows of a scan and their parents; gives the place of the rows.
@@ -299,11 +294,7 @@ impl<'s> MadeOf<'s> {
         for (at, join) in scan.joins.iter().enumerate() {
             self.relations.push(Some(&join.table));
             let parent = place_of(base, Some(at));
-            let pairs = join.on.iter().map(|one| {
-                let ours = place_of(base, one.join);
-                [(ours, one.ours.as_str()), (parent, one.theirs.as_str())]
-            });
-            let pairs: Vec<[At<'s>; 2]> = pairs.collect();
+            let pairs = pairs(&join.on, base, parent);
             // Without a partner a row has NULL for it.
             if self.is_kept(&pairs, pairs.len() == 1) {
                 self.same.extend(&pairs);
@@ -337,73 +328,56 @@ impl<'s> MadeOf<'s> {
             && step.is_enforced(child, self.catalog)
     }
 
-    /// Adds what an attribute always has. `domains`: what is known of the rows' values; `None` of children.
-    fn see(
-        &mut self,
-        node: &'s AttributeNode,
-        scan: &'s Scan,
-        base: usize,
-        domains: Option<&RowDomains>,
-    ) {
+    /// Adds what an attribute always has.
+    fn see(&mut self, node: &'s AttributeNode, row: Row<'s>) {
         match node {
-            AttributeNode::Template(template) => self.see_text(template, scan, base, domains),
+            AttributeNode::Template(template) => self.see_text(template, row),
             AttributeNode::Map { members, spreads } => {
-                for place in spreads {
-                    self.hold(place, scan, base, true);
-                }
-                for (_, node) in members {
-                    self.see(node, scan, base, domains);
-                }
+                spreads.iter().for_each(|place| self.hold(place, row, true));
+                members.iter().for_each(|(_, node)| self.see(node, row));
             }
-            AttributeNode::List(nodes) => {
-                for node in nodes {
-                    self.see(node, scan, base, domains);
-                }
-            }
-            AttributeNode::Typed { value, .. } => self.see(value, scan, base, domains),
+            AttributeNode::List(nodes) => nodes.iter().for_each(|node| self.see(node, row)),
+            AttributeNode::Typed { value, .. } => self.see(value, row),
             // Items whose rows do not meet it are without the value.
             AttributeNode::When { flag, .. } => {
-                if let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag) {
+                if let Some(ScanColumn::Flag(condition)) = row.scan.columns.get(*flag) {
                     self.conditions.push(condition);
                 }
             }
-            AttributeNode::Embed(embed) => self.see_children(embed, scan, base),
+            AttributeNode::Embed(embed) => self.see_children(embed, row),
             AttributeNode::Constant(_) => {}
         }
     }
 
-    fn see_children(&mut self, embed: &'s EmbedNode, scan: &'s Scan, base: usize) {
-        let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) else {
+    fn see_children(&mut self, embed: &'s EmbedNode, row: Row<'s>) {
+        let Some(ScanColumn::Embed(children)) = row.scan.columns.get(embed.column) else {
             return;
         };
-        let (rows, child) = (&children.rows, self.relations.len());
-        let pairs = children.on.iter().map(|one| {
-            let ours = place_of(base, one.join);
-            [(ours, one.ours.as_str()), (child, one.theirs.as_str())]
-        });
-        let pairs: Vec<[At<'s>; 2]> = pairs.collect();
+        let (scan, child) = (&children.rows, self.relations.len());
+        let pairs = pairs(&children.on, row.base, child);
         self.same.extend(&pairs);
         self.matched.extend(pairs);
-        self.add(rows);
-        if children.most.is_some() || !rows.conditions.is_empty() {
+        self.add(scan);
+        if children.most.is_some() || !scan.conditions.is_empty() {
             self.cut.insert(child);
         }
-        let conditions = rows.conditions.iter().map(String::as_str);
+        let conditions = scan.conditions.iter().map(String::as_str);
         self.conditions.extend(conditions);
+        let row = Row {
+            scan,
+            base: child,
+            domains: None,
+        };
         if let ChildContainer::Map(key) = &embed.container {
-            self.see_text(key, rows, child, None);
+            self.see_text(key, row);
         }
-        self.see(&embed.each, rows, child, None);
+        self.see(&embed.each, row);
     }
 
-    fn see_text(
-        &mut self,
-        template: &Template,
-        scan: &'s Scan,
-        base: usize,
-        domains: Option<&RowDomains>,
-    ) {
-        let recoverable = domains.map(|domains| domains.recoverable_placeholders(template));
+    fn see_text(&mut self, template: &Template, row: Row<'s>) {
+        let recoverable = row
+            .domains
+            .map(|domains| domains.recoverable_placeholders(template));
         let is_recoverable = |value: &Placeholder| {
             let mut values = recoverable.iter().flatten();
             values.any(|one| one.from_every_text && std::ptr::eq(one.placeholder, value))
@@ -412,12 +386,12 @@ impl<'s> MadeOf<'s> {
         let is_alone = template.placeholders().count() == 1;
         for value in template.placeholders() {
             let is_whole = is_alone && value.filters.is_empty() || is_recoverable(value);
-            self.hold(&value.place, scan, base, is_whole);
+            self.hold(&value.place, row, is_whole);
         }
     }
 
-    fn hold(&mut self, place: &ValuePath, scan: &'s Scan, base: usize, is_whole: bool) {
-        if let Some(at) = column_at(place, scan, base) {
+    fn hold(&mut self, place: &ValuePath, row: Row<'s>, is_whole: bool) {
+        if let Some(at) = column_at(place, row.scan, row.base) {
             self.partial.insert(at);
             if is_whole && place.path.is_empty() {
                 self.whole.insert(at);
@@ -463,7 +437,7 @@ impl<'s> MadeOf<'s> {
         &self,
         parent: &TableName,
         child: &ChildAsk<'_>,
-        others: &[MadeOf<'_>],
+        others: &[&MadeOf<'_>],
     ) -> Vec<usize> {
         let parents = self.places(parent);
         let mut places = self.places(&child.table.name);
@@ -489,12 +463,6 @@ impl<'s> MadeOf<'s> {
         })
     }
 
-    /// Whether its own rows have a column as it is, or a part of it where not `is_whole`.
-    pub(super) fn has_own(&self, column: &str, is_whole: bool) -> bool {
-        let held = if is_whole { &self.whole } else { &self.partial };
-        held.contains(&(0, column))
-    }
-
     /// Whether the key that finds its rows at these places also finds the parents at the end of a way from them, as the rows of `parent`:
     /// what it asks of these are values of the rows too, in the same places of the key.
     pub(super) fn is_beside(&self, rows: &[usize], way: &[Step], parent: &MadeOf<'_>) -> bool {
@@ -509,30 +477,36 @@ impl<'s> MadeOf<'s> {
         };
         let (parents, children) = (self.ends(rows, way), self.ends(rows, before));
         let is_same = |ours: &KeyValue<'_>, theirs: &KeyValue<'_>| {
-            let (Some(at), Some((0, column))) = (ours.at, theirs.at) else {
+            let (Some(own), Some((0, column))) = (self.at(ours), parent.at(theirs)) else {
                 return false;
             };
-            let led = led_to(BTreeSet::from([at]), &self.same);
+            let led = led_to(BTreeSet::from([own]), &self.same);
             let has = |places: &[usize], column: &str| {
                 let mut places = places.iter();
                 places.any(|at| led.contains(&(*at, column)))
             };
             let mut pairs = step.referenced.iter().zip(&step.columns);
             let is_reference = pairs.any(|(there, ours)| there == column && has(&children, ours));
-            writing(ours.filters) == writing(theirs.filters)
+            writing(&ours.placeholder.filters) == writing(&theirs.placeholder.filters)
                 && (is_reference || has(&parents, column))
         };
         let is_in = |place: (usize, usize), values: &[KeyValue<'_>]| {
             values.iter().any(|value| value.place == place)
         };
         // Of a parameter a text in the key of the parents is one value alone.
-        let mut given = own.iter().filter(|ours| ours.is_parameter);
+        let is_parameter = |ours: &&KeyValue<'_>| matches!(ours.asked, Value::Parameter(_));
+        let mut given = own.iter().filter(is_parameter);
         !self.is_ranged
             && given.all(|ours| is_in(ours.place, theirs))
             && theirs.iter().all(|theirs| {
                 let mut ours = own.iter().filter(|ours| ours.place == theirs.place);
                 ours.any(|ours| is_same(ours, theirs))
             })
+    }
+
+    /// The column that a value of its key is from; `None` of a part of a document, say.
+    fn at(&self, value: &KeyValue<'_>) -> Option<At<'s>> {
+        column_at(&value.placeholder.place, self.scan, 0)
     }
 
     fn places(&self, table: &TableName) -> Vec<usize> {

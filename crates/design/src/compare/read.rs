@@ -1,0 +1,258 @@
+//! What SQL asks: that of a statement, or that of an access pattern.
+
+use dynafold_relational::catalog::{Catalog, Dbms, TableName};
+use dynafold_sql::{
+    ColumnRef, Condition, InResult, Lists, Name, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
+    UnreadableSql, parametrized,
+};
+
+use super::conditions::{Reads, Taken};
+use crate::ask::Ask;
+use crate::facts::Facts;
+use crate::path::Path;
+
+/// Reads a query, also one with parameters as drivers write them: `$1`, `?`.
+pub(super) fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
+    match SqlQuery::read(sql, Some(dbms)) {
+        Err(UnreadableSql::Parameter(_)) => {
+            let named = parametrized(sql, dbms, Lists::Kept)?;
+            SqlQuery::read(&named.sql, Some(dbms))
+        }
+        read => read,
+    }
+}
+
+/// A way to read what SQL asks for, with the rows that it takes.
+pub(super) struct Way<'c> {
+    pub(super) ask: Ask<'c>,
+    pub(super) taken: Taken<'c>,
+}
+
+impl Way<'_> {
+    /// Whether it takes the same rows as another, by the same conditions.
+    fn takes_same(&self, other: &Self) -> bool {
+        let (own, theirs) = (&self.ask.children, &other.ask.children);
+        let mut children = own.iter().zip(theirs);
+        self.taken.is_same(&other.taken)
+            && own.len() == theirs.len()
+            && children
+                .all(|(own, other)| (&own.table.name, &own.way) == (&other.table.name, &other.way))
+    }
+}
+
+/// What SQL asks.
+pub(super) struct Read<'c> {
+    pub(super) query: SqlQuery,
+    /// The ways to read it: one that is served is enough.
+    pub(super) ways: Vec<Way<'c>>,
+    /// The same with literals that count as examples there.
+    pub(super) meant: Vec<Way<'c>>,
+}
+
+impl<'c> Read<'c> {
+    pub(super) fn new(query: SqlQuery, ways: Vec<Ask<'c>>, meant: Vec<Ask<'c>>) -> Self {
+        let of = |asks: Vec<Ask<'c>>| -> Vec<Way<'c>> {
+            let ways = asks.into_iter().map(|ask| Way {
+                taken: Taken::of(&ask),
+                ask,
+            });
+            ways.collect()
+        };
+        Self {
+            query,
+            ways: of(ways),
+            meant: of(meant),
+        }
+    }
+
+    pub(super) fn asks(&self) -> impl Iterator<Item = &Ask<'c>> + Clone {
+        self.ways.iter().map(|way| &way.ask)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Way<'c>> {
+        self.ways.iter().chain(&self.meant)
+    }
+
+    /// The rows of a table that it takes.
+    pub(super) fn of_table<'a>(&'a self, root: &TableName, facts: Facts<'a>) -> Reads<'a> {
+        let taken = self.all().map(|way| &way.taken);
+        let ways = taken.filter(|taken| taken.root.name == *root).collect();
+        Reads { facts, ways }
+    }
+
+    fn merges(&self) -> bool {
+        self.asks().any(Ask::merges)
+    }
+
+    /// Whether it finds one row at most, by a key.
+    pub(super) fn finds_one(&self, facts: Facts<'_>) -> bool {
+        let is_one = |ask: &Ask<'_>| ask.children.is_empty() && facts.asks_for_key(ask);
+        self.asks().any(is_one)
+    }
+
+    /// Whether it asks for one greatest or least value, which has no LIMIT in its SQL.
+    fn is_extreme(&self, way: &Way<'_>) -> bool {
+        self.query.limit == RowLimit::None && way.ask.limit == Some(1) && !way.ask.is_page
+    }
+
+    fn has_extreme(&self) -> bool {
+        self.ways.iter().any(|way| self.is_extreme(way))
+    }
+
+    /// Most rows; `None` where it may be any number.
+    pub(super) fn most(&self) -> Option<u64> {
+        match self.query.limit {
+            RowLimit::Rows(rows) => Some(rows),
+            _ => self.has_extreme().then_some(1),
+        }
+    }
+
+    /// The same with the rows that it skips.
+    pub(super) fn wanted(&self) -> Option<u64> {
+        let skipped = match self.query.offset {
+            RowLimit::None => 0,
+            RowLimit::Rows(rows) => rows,
+            _ => return None,
+        };
+        Some(self.most()?.saturating_add(skipped))
+    }
+
+    /// The order that decides which rows come first.
+    pub(super) fn order<'a>(&self, way: &'a Way<'_>) -> &'a [(Path, bool)] {
+        let all = &way.ask.order;
+        let first = all.get(..1).filter(|_| self.is_extreme(way));
+        first.unwrap_or(all)
+    }
+
+    /// Whether it takes the rows of a read by the same conditions. The merged rows of several requests are not those of one.
+    pub(super) fn takes_same(&self, read: &Self) -> bool {
+        read.all().any(|read| {
+            self.ways.iter().any(|own| {
+                let has_requests = own.ask.requests == read.ask.requests;
+                own.takes_same(read) && (!own.ask.merges() || has_requests)
+            })
+        })
+    }
+
+    /// Whether this, of an access pattern, merges rows, skips them or cuts them by a LIMIT, and a read asks for others.
+    pub(super) fn returns_fewer(&self, read: &Self, facts: Facts<'_>) -> bool {
+        if self.merges() {
+            return merges_otherwise(&self.query, &read.query, facts.catalog);
+        }
+        let skips = matches!(self.query.offset, RowLimit::Rows(rows) if rows > 0);
+        if skips && self.query.offset != read.query.offset {
+            return true;
+        }
+        let Some(cut) = self.most().filter(|_| !self.finds_one(facts)) else {
+            return false;
+        };
+        let wanted = if skips { read.most() } else { read.wanted() };
+        // The LIMIT of a read that merges rows counts the merged ones.
+        if read.merges() || wanted.is_none_or(|wanted| wanted > cut) {
+            return true;
+        }
+        let is_sorted = |way: &&Way<'_>| !way.ask.sorts && way.ask.children.is_empty();
+        let sorts_so = |one: &Way<'_>| {
+            let mut own = self.ways.iter().filter(is_sorted);
+            own.any(|way| way.ask.order.starts_with(read.order(one)))
+        };
+        // A greatest or least value is sorted for without ORDER BY.
+        let is_same_order = keys(&self.query, facts.catalog) == keys(&read.query, facts.catalog)
+            && !self.has_extreme()
+            && !read.has_extreme();
+        !is_same_order && !read.ways.iter().filter(is_sorted).any(sorts_so)
+    }
+}
+
+/// A column as a query names it, whatever it calls the table.
+fn resolved(column: &ColumnRef, select: &Select, catalog: &Catalog) -> ColumnRef {
+    let name = |text: String| Name {
+        text,
+        is_exact: true,
+    };
+    let origin = select.origin(column, catalog);
+    origin.map_or_else(
+        || column.clone(),
+        |(at, table, found)| ColumnRef {
+            schema: None,
+            owner: Some(name(format!("{} {at}", table.name.name))),
+            name: name(found.name.clone()),
+        },
+    )
+}
+
+/// What a query sorts by, wherever that stands in its text.
+fn keys(query: &SqlQuery, catalog: &Catalog) -> Vec<SortKey> {
+    let keys = query.order.iter().flatten();
+    let keys = keys.map(|key| {
+        let column = key.column.as_ref().zip(query.select());
+        let column = column.map(|(column, select)| resolved(column, select, catalog));
+        SortKey {
+            result: match &column {
+                Some(_) => InResult::Expression,
+                None => key.result.clone(),
+            },
+            column,
+            span: 0..0,
+            ..key.clone()
+        }
+    });
+    keys.collect()
+}
+
+/// Whether SQL that merges rows, `own`, is not known to give all merged rows that a read asks for, with what it asks of them.
+fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool {
+    let Some((ours, asked)) = own.select().zip(read.select()) else {
+        return true;
+    };
+    let is_cut = own.limit != RowLimit::None || own.offset != RowLimit::None;
+    // Its ORDER BY decides which rows there are.
+    let picks = is_cut || ours.distinct_on.is_some();
+    let merged = |select: &Select| {
+        let of = |column: &ColumnRef| resolved(column, select, catalog);
+        // A column with one value in all rows tells no groups apart.
+        let fixed = select.conditions.iter().filter_map(Condition::fixed);
+        let fixed: Vec<ColumnRef> = fixed.map(of).collect();
+        let outputs = select.outputs.iter().filter_map(|output| {
+            let SelectOutput::One { name, value } = output else {
+                return Some((Some(output.clone()), None, Vec::new()));
+            };
+            let is_fixed = |column: &ColumnRef| fixed.contains(&of(column));
+            if !picks && value.column().is_some_and(is_fixed) {
+                return None;
+            }
+            // An expression has the names of the query in it.
+            let words = value.column().is_none().then(|| SelectOutput::One {
+                name: None,
+                value: value.clone(),
+            });
+            // ORDER BY may sort by the names of what is selected.
+            let name = name.clone().filter(|_| picks);
+            Some((words, name, value.columns().iter().map(of).collect()))
+        });
+        let grouped = select.grouped_by.as_ref().map(|by| {
+            let all = by.iter().map(of);
+            all.filter(|column| !fixed.contains(column))
+                .collect::<Vec<_>>()
+        });
+        (
+            outputs.collect::<Vec<(_, Option<Name>, Vec<ColumnRef>)>>(),
+            (select.groups, grouped),
+            (select.distinct, select.distinct_on.clone()),
+        )
+    };
+    let tables = |query: &SqlQuery| {
+        let names = query.tables.iter().map(|table| table.name.clone());
+        names.collect::<Vec<_>>()
+    };
+    let mut sorted = read.order.iter().flatten();
+    ours.having
+        || asked.having
+        || ours.grouped_by.is_none()
+        || sorted.any(|key| key.result == InResult::Expression && key.column.is_none())
+        || merged(ours) != merged(asked)
+        || tables(own) != tables(read)
+        || picks
+            && (&own.limit, &own.offset, keys(own, catalog))
+                != (&read.limit, &read.offset, keys(read, catalog))
+}
