@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table};
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, UniqueKey};
 
 use crate::ask::{Ask, Equal, When, is_one_row};
 use crate::owner::owner;
@@ -115,24 +115,27 @@ impl Part<'_> {
 
     /// Whether its key is made of the columns of a unique key and no others, so that it enforces that key.
     fn is_unique_key(&self, catalog: &Catalog) -> bool {
+        let mut keys = self.table.unique_keys.iter();
+        keys.any(|key| self.enforces(key, catalog))
+    }
+
+    /// Whether its key is made of the columns of this unique key and no others.
+    pub(crate) fn enforces(&self, key: &UniqueKey, catalog: &Catalog) -> bool {
         let keys = self.partition.iter().chain(&self.sort);
-        let own = keys.map(|key| {
-            let is_own = key.path.steps.is_empty() && !key.folds;
-            is_own.then_some(&key.path.column)
+        let own = keys.map(|one| {
+            let is_own = one.path.steps.is_empty() && !one.folds;
+            is_own.then_some(&one.path.column)
         });
-        let Some(held) = own.collect::<Option<BTreeSet<&String>>>() else {
-            return false;
-        };
+        let held: Option<BTreeSet<&String>> = own.collect();
+        let columns: BTreeSet<&String> = key.columns.iter().collect();
         let is_kept = |name: &String| {
             let column = self.table.column(name);
             column.is_some_and(|column| is_exact(column, catalog.dbms))
         };
-        self.table.unique_keys.iter().any(|key| {
-            !key.coarse
-                && key.columns.iter().collect::<BTreeSet<_>>() == held
-                && self.table.is_unique(&key.columns, catalog.dbms)
-                && key.columns.iter().all(is_kept)
-        })
+        !key.coarse
+            && held == Some(columns)
+            && self.table.is_unique(&key.columns, catalog.dbms)
+            && key.columns.iter().all(is_kept)
     }
 
     /// Whether another one has the same items under the same partition key values.

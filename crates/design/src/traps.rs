@@ -10,7 +10,7 @@ use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{
-    Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily,
+    Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily, UniqueKey,
 };
 use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
@@ -1533,12 +1533,21 @@ fn unique(material: &Material<'_, '_>, lines: &mut Lines) {
             Some(step) => step.columns.iter().all(|column| row_key.contains(column)),
             None => row_key.contains(&key.path.column),
         };
+        let mut parts = material.parts(table);
+        parts.retain(|(slot, ..)| *slot == 0);
         let is_lost = || {
-            let parts = material.parts(table);
-            let mut parts = parts.iter().filter(|(slot, ..)| *slot == 0);
+            let mut parts = parts.iter();
             parts.any(|(.., part)| !part.partition.iter().chain(&part.sort).all(is_of_row))
         };
-        let unique = table.unique_keys.iter().map(|key| &*key.columns);
+        // The table's own key may keep one.
+        let is_kept = |key: &UniqueKey| {
+            let mut parts = parts.iter();
+            parts.any(|(_, structure, part)| {
+                structure.is_none_or(|one| one.shards == 1) && part.enforces(key, material.catalog)
+            })
+        };
+        let unique = table.unique_keys.iter().filter(|key| !is_kept(key));
+        let unique = unique.map(|key| &*key.columns);
         let mut lost: Vec<&[String]> = unique.filter(|key| *key != row_key).collect();
         if !row_key.is_empty() && table.is_stored() && is_lost() {
             lost.push(row_key);

@@ -523,6 +523,15 @@ const CASES: &[Case] = &[
         silent: ["WHERE code", "WHERE id"],
     },
     Case {
+        kind: "unique",
+        named: "users 1000: id, login text unique, name text
+            -- byLogin (9/s, strong)\nSELECT id, name FROM users WHERE login = :l;
+            -- join (1/s)\nINSERT INTO users (id, login) VALUES (:i, :l);",
+        // The table's key keeps the login.
+        says: "unique: users(id): DynamoDB",
+        silent: ["INSERT INTO users (id, login) VALUES (:i, :l)", "SELECT name FROM users WHERE login = :l"],
+    },
+    Case {
         kind: "numbers as text",
         named: "bills 1000: id, owner, no text digits\n-- ofOwner (9/s)\nSELECT id, no FROM bills WHERE owner = :o ORDER BY no;",
         says: "ofOwner (no)",
