@@ -23,12 +23,13 @@ use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table, write_statement,
+    Comparator, Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table,
+    write_statement,
 };
 use serde::Serialize;
 
 use crate::add_references;
-use crate::ask::{Ask, Asked, Equal, FigureQuery, When, as_said, ask, figure_query};
+use crate::ask::{Ask, Asked, Equal, FigureQuery, Value, When, as_said, ask, figure_query};
 use crate::facts::{Facts, Met, entries_changed, leads_to, rows, taken_out};
 use crate::observed::Observed;
 use crate::path::{Path, Step};
@@ -39,6 +40,7 @@ use crate::writes::{SaidValues, Values};
 use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_table};
 use conditions::compared_loosely;
 use held::{Held, Rows, Way};
+use made::key_values;
 use served::not_read;
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
@@ -573,8 +575,8 @@ impl<'d> Priced<'d> {
             scan.is_some_and(|scan| matches!(scan.from, Relation::Query(_)))
         };
         let kept = types.first().filter(|_| types.iter().all(is_query));
-        let asked = self.key_condition(pattern, &types);
         let main = asks.first().map(|ask| ask.root);
+        let asked = self.key_condition(pattern, &types, main);
         let table_of = |item: &ItemType| self.scan(item).and_then(|scan| self.table_of(&scan.from));
         // Where a row has several items, a limit counts each.
         let is_main = |item: &&&ItemType| {
@@ -685,6 +687,7 @@ impl<'d> Priced<'d> {
         };
         found.when.retain(|when| !is_filter(when));
         let all = self.facts.found_in_all(&found);
+        let all = if pattern.is_whole_key() { 1.0 } else { all };
         // A filter reads on until the limit is full.
         let limit = pattern.limit.map(|limit| u64::from(limit).div_ceil(of_row));
         let limit = limit.or(ask.limit);
@@ -714,11 +717,12 @@ impl<'d> Priced<'d> {
         }
     }
 
-    /// What a key condition asks for; the filter is about attributes of these item types.
+    /// What a key condition asks for, also of the columns of a table; the filter is about attributes of these item types.
     fn key_condition<'p>(
         &self,
         pattern: &'p AccessPattern,
         types: &[&'p ItemType],
+        main: Option<&Table>,
     ) -> AskedKey<'p> {
         let parameters = pattern
             .placeholders()
@@ -735,8 +739,25 @@ impl<'d> Priced<'d> {
                 columns.filter_map(|place| column_name(scan, place.column))
             })
         });
+        let (mut equal, mut ranged) = (BTreeSet::new(), BTreeSet::new());
+        let own = |item: &&&'p ItemType| {
+            let table = self.scan(item).and_then(|scan| scan.from.table());
+            table.is_some() && table == main.map(|main| &main.name)
+        };
+        for item in types.iter().filter(own) {
+            for value in key_values(pattern, item) {
+                let is_one = value.comparator == Comparator::Equal && !value.begins;
+                let found = if is_one { &mut equal } else { &mut ranged };
+                let column = self
+                    .scan(item)
+                    .and_then(|scan| path(value.placeholder, scan));
+                found.extend(column.filter(|_| matches!(value.asked, Value::Parameter(_))));
+            }
+        }
         AskedKey {
             parameters: parameters.collect(),
+            equal,
+            ranged,
             filtered: columns.map(str::to_owned).collect(),
         }
     }
@@ -1214,6 +1235,10 @@ impl<'d> Priced<'d> {
 /// What a key condition asks for.
 struct AskedKey<'p> {
     parameters: BTreeSet<&'p str>,
+    /// The columns that are equal to a parameter, whatever it is called.
+    equal: BTreeSet<Path>,
+    /// Those of which it asks for a range or a beginning.
+    ranged: BTreeSet<Path>,
     /// The columns that the filter asks for instead.
     filtered: BTreeSet<String>,
 }
@@ -1223,7 +1248,9 @@ impl AskedKey<'_> {
     /// filter does not ask for the column.
     fn gives(&self, equal: &Equal) -> bool {
         match &equal.value {
-            Asked::Parameter(name) => self.parameters.contains(&**name),
+            Asked::Parameter(name) => {
+                self.parameters.contains(&**name) || self.equal.contains(&equal.path)
+            }
             Asked::Constant(_) => !self.filters(&equal.path),
         }
     }
@@ -1243,7 +1270,9 @@ impl AskedKey<'_> {
             let bounds = [&range.low, &range.high].into_iter().flatten();
             bounds.map(|(name, _)| name).chain(&range.prefix)
         });
+        let mut columns = ask.range.iter().map(|range| &range.path);
         names.any(|name| self.parameters.contains(&**name))
+            || columns.any(|path| self.ranged.contains(path))
     }
 
     fn filters(&self, path: &Path) -> bool {

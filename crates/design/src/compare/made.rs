@@ -134,8 +134,20 @@ fn each_asked<'t>(
                 one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
             });
             let name = own.map_or_else(String::new, |one| one.place.written.to_string());
-            let begins = is_begun && after.is_empty();
+            // What stands behind it belongs to the value if the key does not go on so.
+            let ends = |next: &str| {
+                !after.is_empty() && (after.starts_with(next) || next.starts_with(after))
+            };
+            let begins = is_begun
+                && match parts.peek() {
+                    Some(TemplatePart::Text(next)) => !ends(next.as_str()),
+                    Some(_) => after.is_empty(),
+                    None => true,
+                };
             add(placeholder, Value::Parameter(name), begins, begin);
+            if begins {
+                return;
+            }
             rest = after;
         } else {
             let end = match parts.peek() {

@@ -2593,3 +2593,41 @@ fn a_joined_row_that_comes_or_goes_changes_the_item() {
         assert_near(of(statement), 1.0);
     }
 }
+
+#[test]
+fn a_key_asks_for_a_column_whatever_its_parameter_is_called() {
+    let mapping = "items:
+  PARCEL:
+    from: parcels
+    key: { PK: \"Z#{zone_id}\", SK: \"P#{id}\" }
+access_patterns:
+  inZone: { items: [PARCEL], key: { PK: \"Z#{zone}\" } }
+";
+    let sql = "-- inZone (1/s)\nSELECT id FROM parcels WHERE zone_id = :z;";
+    assert_near(items(&priced(PARCELS, mapping, sql)), 1000.0);
+    // The whole key finds one item, whatever is known of its columns.
+    let one = mapping.replace("SK: \"P#{id}\"", "SK: P");
+    let one = one.replace("\"Z#{zone}\"", "\"Z#{zone}\", SK: P");
+    assert_near(items(&priced(PARCELS, &one, sql)), 1.0);
+}
+
+#[test]
+fn a_text_behind_the_parameter_is_a_part_of_what_the_key_begins_with() {
+    let of = |begin: &str, like: &str| {
+        let sql = format!("SELECT id FROM files WHERE path LIKE :p || '{like}' ORDER BY path");
+        let mapping = format!(
+            "items:
+  FILE: {{ from: files, key: {{ PK: F, SK: \"{{path}}\" }} }}
+access_patterns:
+  under:
+    items: [FILE]
+    key: {{ PK: F, SK: {{ begins_with: \"{begin}\" }} }}
+    sql: \"{sql}\"
+"
+        );
+        let sql = format!("-- under (1/s)\n{sql};");
+        items(&priced("files 1000: id, path text unique", &mapping, &sql))
+    };
+    assert_near(of("{p}", "%"), 100.0);
+    assert_near(of("{p}/", "/%"), 100.0);
+}
