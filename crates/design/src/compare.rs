@@ -17,7 +17,7 @@ use dynafold_dynamodb::Index;
 use dynafold_dynamodb::price::Prices;
 use dynafold_format::{float, has_word, rounded, text_if, whole};
 use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, ItemType, Model, SortCondition, Template, TemplatePart,
+    AccessPattern, AttributeNode, Expired, ItemType, Model, SortCondition, Template, TemplatePart,
 };
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
@@ -391,15 +391,19 @@ impl<'d> Priced<'d> {
         }
         let is_new = write.kind == WriteKind::Insert;
         let searches = !is_new && self.must_search(table, &write.columns, &write.found_by);
-        let has_key = !searches || self.has_key(table, write);
-        let reads = if searches && has_key { 0.5 * rows } else { 0.0 };
+        let search = if searches {
+            self.search(written)
+        } else {
+            Some(0.0)
+        };
+        let reads = rows * search.unwrap_or_default();
         let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
             + prices.reads(reads * rate * MONTH).unwrap_or_default();
         PricedWrite {
             name: (*name).to_owned(),
             units,
             usd_month,
-            has_key,
+            has_key: search.is_some(),
             copies_have_key: self.copies_have_key(&row),
             usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
         }
@@ -900,7 +904,8 @@ impl<'d> Priced<'d> {
             let table = self.table_of(&scan.from);
             let few = table.is_some_and(|table| rows(table) <= SHORT);
             let is_said = |key: &str| finds(item, scan, key, (columns, parent), few);
-            self.is_found(&is_said, &|_| true)
+            let is_whole = |index: &Index| conditions_of_index(item, scan, index).is_empty();
+            self.is_found(&is_said, &is_whole)
         };
         let Some(on) = scan.joins.get(join).map(|join| &join.on) else {
             return true;
@@ -996,9 +1001,11 @@ impl<'d> Priced<'d> {
         })
     }
 
-    /// Whether such a statement gives a partition key of each item type that it writes, in the table or in an index, or that of
-    /// another item of the row, beside which it stands. What writes all rows finds them by a key that all share, too.
-    fn has_key(&self, table: &Table, write: &WriteStatement) -> bool {
+    /// Read units of the search, for one row; `None` where the statement gives a partition key of some item type that it writes neither
+    /// in the table nor in an index, nor that of another item of the row, which stands beside it or holds what its key is made of. What
+    /// writes all rows finds them by a key that all share, too.
+    fn search(&self, written: &Written<'_>) -> Option<f64> {
+        let (table, write) = (written.table, &written.write);
         let partition = &self.model.table.partition.name;
         let is_found = |item: &ItemType, scan: &Scan| {
             let takes_all = write.finds_all || rows(table) <= SHORT;
@@ -1006,21 +1013,50 @@ impl<'d> Priced<'d> {
             let is_said = |key: &str| finds(item, scan, key, (found_by, None), takes_all);
             // An index lacks the items without one of its key attributes.
             let is_whole = |index: &Index| {
+                let conditions = conditions_of_index(item, scan, index).into_iter();
+                let mut met = conditions
+                    .map(|one| (self.facts).is_surely_met(one, scan, table, &written.said.before));
                 let mut key = index.key();
-                key.all(|key| is_never_absent(item, scan, &key.name, (table, found_by)))
+                met.all(|is_met| is_met)
+                    && key.all(|key| is_never_absent(item, scan, &key.name, (table, found_by)))
             };
             self.is_found(&is_said, &is_whole)
         };
         let beside = |item: &ItemType| item.template(partition).map(ToString::to_string);
         let mut items = self.items_written(table, &write.columns);
-        items.all(|(item, scan)| {
-            let mut others = self.items_written(table, &[]);
-            is_found(item, scan)
-                || others.any(|(other, scan)| {
-                    beside(item).is_some_and(|own| beside(other) == Some(own))
-                        && is_found(other, scan)
-                })
+        items.try_fold(0.5_f64, |most, (item, scan)| {
+            if is_found(item, scan) {
+                return Some(most);
+            }
+            let others = self.items_written(table, &[]);
+            let others = others.filter(|(other, scan)| is_found(other, scan));
+            let units = others.filter_map(|other| {
+                if beside(item).is_some_and(|own| beside(other.0) == Some(own)) {
+                    return Some(0.5);
+                }
+                let read = || read_units(self.bytes(other.0, None)) * 0.5;
+                self.says_key(other, (item, scan)).then(read)
+            });
+            Some(most.max(units.reduce(f64::min)?))
         })
+    }
+
+    /// Whether each row has an item of the first type, which holds the columns that its key in the second one is made of.
+    fn says_key(
+        &self,
+        (other, of_other): (&'d ItemType, &'d Scan),
+        (item, scan): (&ItemType, &Scan),
+    ) -> bool {
+        let is_there = self.model.condition(other).is_none()
+            && other.explodes.is_empty()
+            && other.expired == Expired::Load;
+        let made = self.made_of(other, of_other, None);
+        let keys = self.model.table.key();
+        let mut values = keys
+            .filter_map(|key| item.template(&key.name))
+            .flat_map(Template::placeholders);
+        is_there
+            && values.all(|one| path(one, scan).is_some_and(|path| made.has(&[0], &path, true)))
     }
 
     /// The item types with the rows of a table that a statement writes: of an UPDATE those that have one of the columns that it
@@ -1382,8 +1418,8 @@ fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
     own.is_some_and(|name| columns.iter().any(|one| one.eq_ignore_ascii_case(name)))
 }
 
-/// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key that all of its rows have.
-/// All shards are asked. One that all rows share finds them too, if they are all wanted or few.
+/// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key. All shards are asked. One
+/// that all rows share finds them too, if they are all wanted or few.
 fn finds(
     item: &ItemType,
     scan: &Scan,
@@ -1405,21 +1441,20 @@ fn finds(
                 says_something |= is_said;
                 one.shards().is_some() || is_said
             }),
-            AttributeNode::When { .. } => false,
             _ => true,
         };
     });
     is_found && (says_something || takes_all)
 }
 
-/// Whether all rows of a table with values in these columns have a key attribute.
+/// Whether all rows of a table with values in these columns have a key attribute, as far as they meet its condition.
 fn is_never_absent(
     item: &ItemType,
     scan: &Scan,
     key: &str,
     (table, columns): (&Table, &[String]),
 ) -> bool {
-    let Some(AttributeNode::Template(template)) = item.node(key) else {
+    let Some(template) = item.template(key) else {
         return false;
     };
     let mut mandatory = template.mandatory();

@@ -378,6 +378,19 @@ impl Facts<'_> {
         counted.filter(|_| all.said.is_none()).unwrap_or(all)
     }
 
+    /// Whether a condition in a mapping's words is one that rows with these values are said to meet.
+    pub(crate) fn is_surely_met(
+        &self,
+        condition: &str,
+        scan: &Scan,
+        table: &Table,
+        values: &Values,
+    ) -> bool {
+        let conditions = self.conditions(condition, scan, table);
+        let mut takes = conditions.iter().map(|when| when.takes(values));
+        !conditions.is_empty() && takes.all(|takes| takes == Some(true))
+    }
+
     /// What a condition in a mapping's words asks of a table's rows and of the parents that their scan joins.
     pub(crate) fn conditions(&self, condition: &str, scan: &Scan, table: &Table) -> Vec<When> {
         let name = |name: &str| identifier(name, self.catalog.dbms);

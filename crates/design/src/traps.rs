@@ -1260,7 +1260,7 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no key finds the rows",
         lost,
-        "the WHERE has no partition key of the table, nor of an index that holds all rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
+        "the WHERE has no partition key of the table, nor of an index that holds all of these rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
     );
     lines.add(
         "many items at once",
