@@ -102,6 +102,8 @@ pub(crate) fn entries_changed(
         (None, None) => changed.max(taken_out()),
         // The row did not have the value that it sets.
         (None, Some(true)) if stays < 2.0 => after.unsaid,
+        // Nor does it keep the one that it had.
+        (Some(true), None) => changed.max(was),
         (None | Some(true), Some(false)) => leaving([before, after]).max(taken_out()),
         _ => changed,
     }
@@ -139,6 +141,7 @@ pub(crate) fn taken_out(writes: impl Iterator<Item = (WriteKind, f64, [Met; 2])>
                     }
                 }
                 (WriteKind::Update, None, Some(true)) => after.unsaid,
+                (WriteKind::Update, Some(true), None) => -before.of_all(),
                 (WriteKind::Update, ..) => after.of_all() - before.of_all(),
             };
     }

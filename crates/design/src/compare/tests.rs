@@ -452,8 +452,26 @@ access_patterns:
     assert_near(of(&add("1", "open")), 2.0);
     assert_near(of(&add("0.5", "open")), 1.5);
     assert_near(of(&add("1", "done")), 1.02);
-    let finish = "-- c (1/s)\nUPDATE events SET state = 'done' WHERE id = :i AND state = 'open';";
-    assert_near(of(&format!("{}\n{finish}", add("1", "open"))), 1.02);
+    for state in ["'done'", ":s"] {
+        let finish = format!(
+            "-- c (1/s)\nUPDATE events SET state = {state} WHERE id = :i AND state = 'open';"
+        );
+        assert_near(of(&format!("{}\n{finish}", add("1", "open"))), 1.02);
+    }
+}
+
+#[test]
+fn an_update_takes_a_row_out_of_an_index_that_has_all_rows() {
+    let mapping = "items:
+  EVENT:
+    from: events
+    key: { PK: \"E#{id}\", SK: A }
+    attributes: { GSI2PK: { $value: \"OPEN#{id}\", $when: \"ended IS NULL\" } }
+";
+    let counted = [("events", "ended IS NULL", 1.0)];
+    let sql = "-- a (1/s)\nUPDATE events SET ended = :t WHERE id = :i AND ended IS NULL;";
+    let tables = "events 1000: id, ended null present=0";
+    assert_near(write(&priced_with(tables, mapping, sql, &counted)), 2.0);
 }
 
 #[test]
