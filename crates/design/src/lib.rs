@@ -52,7 +52,7 @@ use dynafold_sql::{
     write_statement,
 };
 
-use ask::{Ask, Unserved, ask};
+use ask::{Ask, Unserved, When, ask};
 use ask::{by_filter, note_ties, unkept_figures};
 use choose::{INCONSISTENT, Placement, Problem, Solution, UNSERVED, improved, solve};
 pub use compare::{NotPriced, PricedMapping, PricedRead, PricedRequest, price, without_scans};
@@ -148,9 +148,18 @@ pub fn conditions(
         let simple = ask.conditions().filter(|when| is_simple(&when.text));
         simple.filter_map(|when| when.counted(ask.root, catalog.dbms))
     });
+    // An index has the rows that meet all of them.
+    let all = asks.iter().filter(|ask| {
+        let is_own = |when: &When| when.parents.is_empty() && is_simple(&when.text);
+        ask.when.len() > 1 && ask.when.iter().all(is_own)
+    });
+    let all = all.map(|ask| {
+        let texts = ask.when.iter().map(|when| when.text.as_str());
+        (ask.root.name.clone(), joined(texts, " AND "))
+    });
     let children = asks.iter().flat_map(|ask| &ask.children);
     let orphans = children.filter_map(|child| child.orphans(&catalog));
-    found.chain(orphans).collect()
+    found.chain(all).chain(orphans).collect()
 }
 
 /// Those that decide who is in an index of a mapping.

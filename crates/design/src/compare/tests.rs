@@ -5,8 +5,8 @@ use dynafold_mapping::Described;
 use dynafold_relational::catalog::TableKind;
 
 use super::{PricedMapping, PricedRequest, price};
-use crate::traps::tests::schema;
-use crate::{conditions_of, modelled, workload};
+use crate::traps::tests::{all_served, schema};
+use crate::{conditions, conditions_of, modelled, workload};
 
 /// A table and two indexes; behind them stand item types and access patterns.
 const TABLE: &str = "dynafold: 1
@@ -2702,4 +2702,19 @@ fn an_item_that_says_the_key_of_another_one_finds_it() {
     assert_near(read, 0.125 * 2.592);
     assert!(!of("[id, bio]", "").has_key);
     assert!(!of("[id, email, bio]", "where: seen = 5, ").has_key);
+}
+
+#[test]
+fn the_condition_of_an_index_is_counted_for_the_report_too() {
+    let tables = "events 1000000: id, owner distinct=50, kind text distinct=4, done bool, at";
+    let sql = "-- list (90/s)
+        SELECT id FROM events WHERE owner = :o AND kind IN ('a', 'b') AND done ORDER BY at DESC, id DESC LIMIT 3;";
+    let (catalog, limits) = schema(tables);
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let counted = conditions(&catalog, &statements, &limits.observed);
+    let text = all_served(&catalog, &limits, sql).mapping;
+    let (model, ..) = modelled(&text, &|_| None, &catalog, &Described::new()).unwrap();
+    let of_mapping = conditions_of(&model, &catalog);
+    assert_eq!(of_mapping.len(), 1, "{text}");
+    assert!(of_mapping.is_subset(&counted), "{of_mapping:?} {counted:?}");
 }
