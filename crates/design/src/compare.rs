@@ -23,8 +23,8 @@ use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
 use dynafold_relational::scan::{Relation, Scan, ScanColumn};
 use dynafold_sql::{
-    Comparator, Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, table,
-    write_statement,
+    Comparator, Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, identifier,
+    table, write_statement,
 };
 use serde::Serialize;
 
@@ -861,7 +861,7 @@ impl<'d> Priced<'d> {
                 }
             };
             let of_row = figures.is_none().then_some(row);
-            Some(times * self.put(item, scan, new, of_row, &touched))
+            Some(times * self.put(item, scan, new, (of_row, 1.0), &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -879,10 +879,29 @@ impl<'d> Priced<'d> {
             // By its `where` an item comes or goes with all its entries.
             let (none, comes) = (Values::new(), !by_where.is_empty());
             all.extend(by_where);
-            let units = || self.put(item, scan, comes.then_some(&none), None, &touched);
+            let nodes = item.attributes.iter().filter(|(_, node)| touched(node));
+            let shares = nodes.map(|(_, node)| self.share_having(node, scan, row));
+            let share = shares.fold(f64::from(u8::from(comes)), f64::max);
+            let units = || self.put(item, scan, comes.then_some(&none), (None, share), &touched);
             (!all.is_empty()).then(|| all.values().sum::<f64>() * units())
         });
         items.fold(0.0, |sum, units| sum + units)
+    }
+
+    /// The share of the items that have an attribute which a write of another row changes: those that meet its condition, if the write
+    /// does not decide about that.
+    fn share_having(&self, node: &AttributeNode, scan: &Scan, row: &RowWrite<'_>) -> f64 {
+        let condition = match node {
+            AttributeNode::When { flag, .. } => scan.columns.get(*flag),
+            _ => None,
+        };
+        match (condition, self.table_of(&scan.from)) {
+            (Some(ScanColumn::Flag(condition)), Some(table)) if !row.concerns(condition) => {
+                let met = self.facts.met(condition, scan, table, &Values::new());
+                met.of_all()
+            }
+            _ => 1.0,
+        }
     }
 
     /// Whether a key finds the items of other rows that a write changes, by the references to the row or by its own columns.
@@ -1080,13 +1099,13 @@ impl<'d> Priced<'d> {
     }
 
     /// Write units of an item in the table and its indexes: a new one, or one of which some attributes change by a write of its row, or of
-    /// another one.
+    /// another one. `share`: of such items that have one of these attributes.
     fn put(
         &self,
         item: &ItemType,
         scan: &Scan,
         new: Option<&Values>,
-        row: Option<&RowWrite<'_>>,
+        (row, share): (Option<&RowWrite<'_>>, f64),
         touched: &dyn Fn(&AttributeNode) -> bool,
     ) -> f64 {
         let is_new = new.is_some();
@@ -1103,7 +1122,7 @@ impl<'d> Priced<'d> {
         let moved = if moved.contains(&true) { 1.0 } else { 2.0 };
         let values = new.unwrap_or(&nothing.after);
         let each = write_units(self.new_bytes(item, None, values));
-        let mut sum = if moves { moved * each } else { each };
+        let mut sum = each * if moves { moved } else { share };
         let before = self.entries(item, scan, new.unwrap_or(&said.before));
         let after = self.entries(item, scan, new.unwrap_or(&said.after));
         for ((index, before), (_, after)) in before.into_iter().zip(after) {
@@ -1186,7 +1205,10 @@ impl<'d> Priced<'d> {
         row: &RowWrite<'_>,
     ) -> Option<f64> {
         let mut tables = self.read_by.get(condition).into_iter().flatten();
-        if !row.concerns(condition) || !tables.any(|table| table.name == row.table.name) {
+        if !row.concerns(condition)
+            || !tables.any(|table| table.name == row.table.name)
+            || self.is_left_out(condition, row)
+        {
             return None;
         }
         let own = self.table_of(&scan.from);
@@ -1197,6 +1219,47 @@ impl<'d> Priced<'d> {
             (true, false) if row.kind != WriteKind::Update => None,
             (false, true) => Some(1.0),
             _ => Some((self.items(item) / rows(row.table)).max(1.0)),
+        }
+    }
+
+    /// Whether the query of an EXISTS leaves a row out, before it is written and after that.
+    fn is_left_out(&self, condition: &str, row: &RowWrite<'_>) -> bool {
+        let Facts { catalog, observed } = self.facts;
+        let exists = condition.strip_prefix("NOT ").unwrap_or(condition);
+        let query = exists.strip_prefix("EXISTS (");
+        // A query within it may read the row too.
+        let query = query.filter(|one| one.to_uppercase().matches("SELECT").count() == 1);
+        let query = query.and_then(|one| one.strip_suffix(')'));
+        let query = query.and_then(|one| SqlQuery::read(one, Some(catalog.dbms)).ok());
+        let Some(select) = query.as_ref().and_then(SqlQuery::select) else {
+            return false;
+        };
+        let is_own = select.relations.len() == 1
+            && (select.table(0, catalog)).is_some_and(|table| table.name == row.table.name);
+        let called = select.relations.first().and_then(|one| one.called.as_ref());
+        let (true, Some(called), Some(key)) = (is_own, called, row.table.row_key().first()) else {
+            return false;
+        };
+        let name = |name: &str| identifier(name, catalog.dbms);
+        let (called, table) = (name(&called.text), name(&row.table.name.name));
+        let conditions = select.conditions.iter().filter_map(|one| {
+            let (key, one) = (name(key), &one.text);
+            let rows = format!("SELECT {called}.* FROM {table} AS {called}");
+            let sql = format!("{rows} WHERE {one} AND {called}.{key} = :key");
+            let asks = ask(&sql, catalog, observed).ok()?;
+            let found: Vec<When> = asks.last()?.conditions().cloned().collect();
+            Some(found)
+        });
+        let conditions: Vec<Vec<When>> = conditions.collect();
+        let is_out = |values: &Values| {
+            let mut all = conditions.iter().flatten();
+            all.any(|when| when.takes(values) == Some(false))
+        };
+        let (before, after) = (is_out(&row.said.before), is_out(&row.said.after));
+        match row.kind {
+            WriteKind::Insert => after,
+            WriteKind::Update => before && after,
+            WriteKind::Delete => before,
         }
     }
 

@@ -659,6 +659,21 @@ fn what_a_condition_on_another_row_decides_is_written_with_that_row() {
         200.0,
     );
     assert_near(by_query("DELETE FROM zones WHERE id = :id"), 0.0);
+    // A row that the query leaves out decides nothing.
+    let shut = "UPDATE zones SET status = 'shut' WHERE id = :id";
+    assert_near(by_query(shut), 200.0);
+    assert_near(by_query(&format!("{shut} AND status = 'new'")), 0.0);
+    assert_near(by_query(&format!("{shut} AND status = 'open'")), 200.0);
+    let item = "    attributes: { GSI2PK: { $value: \"P#{id}\", $when: \"EXISTS (SELECT 1 FROM tags t WHERE t.parcel = parcels.id AND t.word = 'lost')\" } }";
+    let tag = |word: &str| {
+        units_of(
+            item,
+            &format!("INSERT INTO tags (id, parcel, word) VALUES (:i, :p, {word})"),
+        )
+    };
+    assert_near(tag("'found'"), 0.0);
+    assert_near(tag("'lost'"), tag(":w"));
+    assert!(tag("'lost'") > 0.0);
     // Of a child one parcel.
     let item = "    attributes: { GSI2PK: { $value: \"P#{id}\", $when: \"EXISTS (SELECT 1 FROM labels l WHERE l.parcel_id = parcels.id AND l.is_lost)\" } }";
     let by_child = |statement: &str| units_of(item, statement);
@@ -2717,4 +2732,26 @@ fn the_condition_of_an_index_is_counted_for_the_report_too() {
     let of_mapping = conditions_of(&model, &catalog);
     assert_eq!(of_mapping.len(), 1, "{text}");
     assert!(of_mapping.is_subset(&counted), "{of_mapping:?} {counted:?}");
+}
+
+#[test]
+fn a_copy_in_the_key_of_a_sparse_index_alone_is_in_the_rows_of_that_index() {
+    let of = |attributes: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL:
+    from: parcels
+    key: {{ PK: \"P#{{id}}\", SK: P }}
+    join: {{ z: zone_id }}
+    attributes: {{ {attributes} }}
+"
+        );
+        let sql = "-- name (1/s)\nUPDATE zones SET name = :n WHERE id = :id;";
+        let counted = [("parcels", "parcels.state = 'in'", 0.1)];
+        write(&priced_with(COPIED, &mapping, sql, &counted))
+    };
+    let sparse = "GSI2PK: { $value: \"Z#{z.name}\", $when: \"parcels.state = 'in'\" }";
+    // Of 100 parcels ten: the item, and two entries.
+    assert_near(of(sparse), 30.0);
+    assert_near(of(&format!("{sparse}, zone: \"{{z.name}}\"")), 120.0);
 }
