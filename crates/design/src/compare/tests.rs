@@ -2725,7 +2725,9 @@ fn an_item_that_says_the_key_of_another_one_finds_it() {
 fn the_condition_of_an_index_is_counted_for_the_report_too() {
     let tables = "events 1000000: id, owner distinct=50, kind text distinct=4, done bool, at";
     let sql = "-- list (90/s)
-        SELECT id FROM events WHERE owner = :o AND kind IN ('a', 'b') AND done ORDER BY at DESC, id DESC LIMIT 3;";
+        SELECT id FROM events WHERE owner = :o AND kind IN ('a', 'b') AND done ORDER BY at DESC, id DESC LIMIT 3;
+        -- event (9/s, strong)
+        SELECT * FROM events WHERE id = :id;";
     let (catalog, limits) = schema(tables);
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let counted = conditions(&catalog, &statements, &limits.observed);
