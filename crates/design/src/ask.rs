@@ -33,7 +33,7 @@ pub(crate) use filter::{Filter, Test, Value, by_filter, by_index, of_range, with
 pub(crate) use note::Note;
 use note::note_names;
 pub(crate) use rows::{limit_is_ambiguous, note_ties};
-pub(crate) use sql::{child_name, ignores_case};
+pub(crate) use sql::{child_name, ignores_case, is_loose};
 
 /// A read that one Query may answer.
 #[expect(

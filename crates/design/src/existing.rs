@@ -618,7 +618,7 @@ impl<'m> Whole<'m> {
             };
             let is_number = column.data_type.family() == TypeFamily::Number;
             let is_in_order = match (value.filters.as_slice(), &column.data_type) {
-                ([Filter::Pad { scale: 0, .. }], DataType::Integer { .. })
+                ([Filter::Pad { .. }], DataType::Integer { .. } | DataType::Decimal { .. })
                 | ([], DataType::Date | DataType::Timestamp { .. })
                 | ([Filter::Iso], DataType::Timestamp { .. }) => true,
                 ([Filter::Ordered], _) => is_number,

@@ -527,7 +527,7 @@ pub(crate) fn ignores_case(column: &Column) -> bool {
 
 /// Whether a column is equal to more than one text: by its collation, by blanks at the end, or because PostgreSQL cuts what it compares
 /// with `"char"` or `name` to their length, and MariaDB reads addresses.
-pub(super) fn is_loose(column: &Column, dbms: Dbms) -> bool {
+pub(crate) fn is_loose(column: &Column, dbms: Dbms) -> bool {
     let is_other = match dbms {
         Dbms::Postgres => ["\"char\"", "name"].contains(&&*column.declared),
         // `10.0.0.1 ` is an address, too.

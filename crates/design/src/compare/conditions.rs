@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_mapping::template::{Context, Placeholder, canonical};
+use dynafold_format::has_word;
+use dynafold_mapping::template::{Context, Filter, Placeholder, canonical};
 use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::value;
 use dynafold_sql::Comparator;
 
-use crate::ask::{Ask, Asked, RangeAsk, Test, Value, When, of_range};
+use crate::ask::{Ask, Asked, RangeAsk, Test, Value, When, is_loose, of_range};
 use crate::facts::Facts;
 use crate::path::{Path, Step};
 
@@ -40,10 +41,7 @@ pub(super) fn is_one_value(one: &Path, other: &Path) -> bool {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum By {
     Sql,
-    /// In its key, for one value.
     Key,
-    /// In its key, for a range: it may be all of the values.
-    KeyRange,
     Filter,
     /// In its item type or its index.
     Items,
@@ -89,14 +87,13 @@ impl ColumnTest<'_> {
     }
 
     fn is_low(&self) -> bool {
-        let is_low = |one| matches!(one, Comparator::Greater | Comparator::GreaterOrEqual);
         matches!(self.test, Test::Compare(comparator, _) if is_low(comparator))
     }
 
-    /// Whether it holds its column to a constant of which a key makes this text.
-    fn says(&self, key: &Placeholder, text: &Value) -> bool {
-        let own = match &self.test {
-            Test::Compare(Comparator::Equal, own) if !self.folds => own,
+    /// Whether it takes only values of which a key makes texts that compare so with this one.
+    fn says(&self, key: &Placeholder, comparator: Comparator, text: &str) -> bool {
+        let (asked, own) = match &self.test {
+            Test::Compare(asked, own) if !self.folds => (*asked, own),
             _ => return false,
         };
         let own = match own {
@@ -105,18 +102,53 @@ impl ColumnTest<'_> {
             Value::Boolean(value) => value::Value::Bool(*value),
             Value::Parameter(_) => return false,
         };
+        let is_number = matches!(own, value::Value::Number(_));
         let context = Context::default();
         let mut filters = key.filters.iter();
         let made = filters.try_fold(own, |own, filter| filter.apply(own, &context));
-        made.is_ok_and(|made| {
-            canonical(&made).is_some_and(|made| *text == Value::Text(made.to_owned()))
-        })
+        let Ok(made) = made else {
+            return false;
+        };
+        let Some(made) = canonical(&made) else {
+            return false;
+        };
+        let takes_same = matches!(
+            comparator,
+            Comparator::Equal | Comparator::LessOrEqual | Comparator::GreaterOrEqual
+        );
+        if asked == Comparator::Equal {
+            // Where one text begins with the other, what stands behind it in the key decides.
+            let is_apart = !made.starts_with(text) && !text.starts_with(made);
+            let is_beyond = if is_low(comparator) {
+                made > text
+            } else {
+                made < text
+            };
+            return made == text && takes_same || comparator.is_range() && is_apart && is_beyond;
+        }
+        // Of constants, ranges are of numbers and dates alone.
+        let is_sorted = match key.filters.as_slice() {
+            [Filter::Pad { .. } | Filter::Ordered] => is_number,
+            [] => !is_number,
+            _ => false,
+        };
+        let is_strict = matches!(asked, Comparator::Less | Comparator::Greater);
+        asked.is_range()
+            && comparator.is_range()
+            && is_sorted
+            && made == text
+            && is_low(asked) == is_low(comparator)
+            && (is_strict || takes_same)
     }
 
     /// That the rows of `root` which a read takes do not meet it.
     pub(super) fn lacked(&self, root: &Table) -> String {
         let path = &self.path;
         match self.by {
+            By::Key if self.test == Self::unknown(self.by).test => OUT_OF_RANGE.to_owned(),
+            By::Key if !self.test.gives_values() => {
+                format!("{OUT_OF_RANGE}, by {}", named(root, path))
+            }
             By::Sql if self.test == Test::Exists => leaves_out(root, path),
             By::Sql => sql_has(&format!("on {}", column(root, path))),
             By::Filter if self.test == Self::unknown(self.by).test => UNKNOWN_FILTER.to_owned(),
@@ -124,7 +156,7 @@ impl ColumnTest<'_> {
                 "its access pattern has a filter on {} that the statement does not have",
                 path.column
             ),
-            By::Key | By::KeyRange => format!(
+            By::Key => format!(
                 "its key asks for {}, which the read does not give",
                 named(root, path)
             ),
@@ -138,6 +170,12 @@ pub(super) const LEFT_OUT: &str = "the `where`, `explode` or `expired` of its it
 
 /// Why an access pattern serves no read of which its filter may leave out rows.
 pub(super) const UNKNOWN_FILTER: &str = "its access pattern has a filter that is not understood";
+
+const OUT_OF_RANGE: &str = "the range of its key may leave out rows that it asks for";
+
+fn is_low(comparator: Comparator) -> bool {
+    matches!(comparator, Comparator::Greater | Comparator::GreaterOrEqual)
+}
 
 fn sql_has(condition: &str) -> String {
     format!(
@@ -279,7 +317,7 @@ pub(super) fn compared_loosely(asks: &[Ask<'_>], catalog: &Catalog) -> Vec<Strin
         tests.filter_map(|one| {
             let (_, column) = one.path.find(ask.root, catalog)?;
             let name = || self::column(ask.root, &one.path);
-            column.insensitive.then(name)
+            is_loose(column, catalog.dbms).then(name)
         })
     });
     let names: BTreeSet<String> = names.collect();
@@ -338,9 +376,8 @@ impl Reads<'_> {
         };
         let is_as_it_is = |one: &ColumnTest<'_>| own.folds || !one.folds;
         match (&own.test, own.made) {
-            _ if own.by == By::KeyRange => true,
-            (Test::Compare(_, text @ Value::Text(_)), Some(made)) => {
-                any(&|one| one.says(made, text))
+            (Test::Compare(comparator, Value::Text(text)), Some(made)) => {
+                any(&|one| one.says(made, *comparator, text))
             }
             (Test::Exists, _) => {
                 let mut present = self.ways.iter().flat_map(|way| way.present());
@@ -380,10 +417,29 @@ impl Reads<'_> {
             let when = own.said.iter().find(|when| !is_met(when))?;
             Some(sql_has(&format!("`{}`", when.said)))
         };
-        test.map(|test| test.lacked(root))
-            .or_else(split)
-            .or_else(parent)
-            .or_else(said)
+        test.map(|test| {
+            self.told_otherwise(root, test)
+                .unwrap_or_else(|| test.lacked(root))
+        })
+        .or_else(split)
+        .or_else(parent)
+        .or_else(said)
+    }
+
+    /// That the read has a condition on the column of one that it does not meet, whose meaning is not known.
+    fn told_otherwise(&self, root: &Table, own: &ColumnTest<'_>) -> Option<String> {
+        let (owner, has) = match own.by {
+            By::Sql => ("the SQL of its access pattern", "a condition"),
+            By::Filter => ("its access pattern", "a filter"),
+            By::Key | By::Items => return None,
+        };
+        let mut said = self.ways.iter().flat_map(|way| &way.said);
+        let when = said.find(|when| has_word(&when.said, &own.path.column))?;
+        Some(format!(
+            "{owner} has {has} on {}, which rows that meet `{}` are not known to meet",
+            column(root, &own.path),
+            when.said
+        ))
     }
 
     /// Two columns, or two bounds of one, that an access pattern compares with one parameter, and the read may compare with two.

@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 use dynafold_sql::{
-    ColumnRef, Condition, InResult, Lists, Name, RowLimit, Select, SelectOutput, SortKey, SqlQuery,
-    UnreadableSql, parametrized,
+    ColumnRef, Condition, InResult, Lists, Name, RelationSource, RowLimit, Select, SelectOutput,
+    SortKey, SqlQuery, UnreadableSql, parametrized,
 };
 
 use super::conditions::{Reads, Taken};
@@ -20,6 +20,88 @@ pub(super) fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
         }
         read => read,
     }
+}
+
+/// SQL that names no table in front of a column, where it reads one table alone.
+pub(super) fn without_owners(sql: &str, dbms: Dbms) -> String {
+    let owner = query(sql, dbms).ok().and_then(|query| {
+        let [relation] = query.select()?.relations.as_slice() else {
+            return None;
+        };
+        let name = match (&relation.called, &relation.source) {
+            (Some(name), _) | (None, RelationSource::Table { name, .. }) => name,
+            _ => return None,
+        };
+        (query.tables.len() == 1).then(|| format!("{}.", name.text))
+    });
+    let has_comment = sql.contains("--") || sql.contains("/*");
+    let Some(owner) = owner.filter(|_| !has_comment) else {
+        return sql.to_owned();
+    };
+    let is_name = |sign: char| sign.is_alphanumeric() || "_.$\"`".contains(sign);
+    // What stands in a text stays as it is.
+    let parts = sql.split('\'').enumerate().map(|(at, part)| {
+        let mut words = part.split(owner.as_str());
+        let mut text = words.next().unwrap_or_default().to_owned();
+        for behind in words {
+            if at % 2 == 1 || text.ends_with(is_name) {
+                text.push_str(&owner);
+            }
+            text.push_str(behind);
+        }
+        text
+    });
+    parts.collect::<Vec<_>>().join("'")
+}
+
+/// SQL with `column = value` in the place of what compares the two byte by byte, as a key does.
+pub(super) fn without_collations(sql: &str) -> String {
+    let words: Vec<&str> = sql.split(' ').collect();
+    let (mut rest, mut found) = (words.as_slice(), Vec::new());
+    while let Some((word, behind)) = rest.split_first() {
+        let plain = compared_by_bytes(rest);
+        let (plain, behind) = plain.unwrap_or_else(|| ((*word).to_owned(), behind));
+        found.push(plain);
+        rest = behind;
+    }
+    found.join(" ")
+}
+
+/// What a comparison by bytes compares, and the words behind it; `None` if words do not begin with one.
+fn compared_by_bytes<'w>(words: &'w [&'w str]) -> Option<(String, &'w [&'w str])> {
+    match words {
+        [
+            own,
+            "USING",
+            "utf8mb4)",
+            "AS",
+            "BINARY)",
+            "=",
+            value,
+            "AS",
+            end,
+            behind @ ..,
+        ] => {
+            let own = own.strip_prefix("CAST(CONVERT(")?;
+            let value = value.strip_prefix("CAST(")?;
+            let end = end.strip_prefix("BINARY)")?;
+            Some((format!("{own} = {value}{end}"), behind))
+        }
+        [own, "AS", "text)", "COLLATE", name, "=", behind @ ..] if is_exact(name) => {
+            let own = own.strip_prefix("CAST(")?;
+            Some((format!("{own} ="), behind))
+        }
+        [own, "COLLATE", name, "=", behind @ ..] if is_exact(name) => {
+            Some((format!("{own} ="), behind))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a collation compares bytes, but for blanks at the end.
+fn is_exact(collation: &str) -> bool {
+    let name = collation.trim_matches(['"', '`']).to_ascii_lowercase();
+    ["binary", "c", "posix"].contains(&name.as_str()) || name.ends_with("_bin")
 }
 
 /// A way to read what SQL asks for, with the rows that it takes.
@@ -134,10 +216,10 @@ impl<'c> Read<'c> {
         })
     }
 
-    /// Whether this, of an access pattern, merges rows, skips them or cuts them by a LIMIT, and a read asks for others.
-    pub(super) fn returns_fewer(&self, read: &Self, facts: Facts<'_>) -> bool {
+    /// Whether this, of an access pattern, merges rows, skips them or cuts them by a LIMIT, and a read may ask for others.
+    pub(super) fn may_return_fewer(&self, read: &Self, facts: Facts<'_>) -> bool {
         if self.merges() {
-            return merges_otherwise(&self.query, &read.query, facts.catalog);
+            return !read.merges() || merges_otherwise(&self.query, &read.query, facts.catalog);
         }
         let skips = matches!(self.query.offset, RowLimit::Rows(rows) if rows > 0);
         if skips && self.query.offset != read.query.offset {
@@ -237,7 +319,8 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
         });
         (
             outputs.collect::<Vec<(_, Option<Name>, Vec<ColumnRef>)>>(),
-            (select.groups, grouped),
+            // By nothing else all rows are one group: that of no rows has no row.
+            grouped,
             (select.distinct, select.distinct_on.clone()),
         )
     };

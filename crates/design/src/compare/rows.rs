@@ -1,9 +1,13 @@
 //! The rows of which an access pattern finds the items, item type by item type.
 
+use std::cmp::Ordering;
+
 use dynafold_dynamodb::Attribute;
 use dynafold_mapping::model::{
-    AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType,
+    AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
+    SortCondition, Template, TemplatePart,
 };
+use dynafold_mapping::writing;
 use dynafold_relational::catalog::Table;
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
@@ -27,10 +31,10 @@ pub(super) struct ItemRows<'d> {
 }
 
 impl<'d> Priced<'d> {
-    /// The rows of the item types that an access pattern answers; `root`: the table that stands for that of a query.
+    /// The rows of the item types that an access pattern answers and may find; `root`: the table that stands for that of a query.
     pub(super) fn rows_of(&self, pattern: &AccessPattern, root: &'d Table) -> Vec<ItemRows<'d>> {
         let items = self.answered(pattern).filter_map(|item| {
-            let scan = self.scan(item)?;
+            let scan = self.scan(item).filter(|_| may_find(pattern, item))?;
             let table = self.table_of(&scan.from);
             let mut asked = Taken::all(table.unwrap_or(root));
             asked.tests = self.key_tests(pattern, item, scan);
@@ -56,24 +60,42 @@ impl<'d> Priced<'d> {
         scan: &Scan,
     ) -> Vec<ColumnTest<'d>> {
         let fixed = self.fixed(item, scan);
-        let tests = key_values(pattern, item).into_iter().filter_map(|value| {
-            let is_one = value.comparator == Comparator::Equal && !value.begins;
-            let place = &value.placeholder.place;
-            let path = path(value.placeholder, scan)?;
-            let is_fixed = path.steps.is_empty() && fixed.contains(&path.column.as_str());
-            Some(ColumnTest {
-                path,
-                test: Test::Compare(value.comparator, value.asked),
-                folds: !place.path.is_empty() || !value.is_exact,
-                by: if is_one && !is_fixed {
-                    By::Key
-                } else {
-                    By::KeyRange
-                },
-                made: Some(value.placeholder),
-            })
+        let values = key_values(pattern, item).into_iter();
+        let values = values.filter(|value| value.comparator == Comparator::Equal);
+        let equal = values.map(|value| {
+            let test = if value.begins {
+                Test::BeginsWith(value.asked)
+            } else {
+                Test::Compare(value.comparator, value.asked)
+            };
+            Some((value.placeholder, test, value.is_exact))
         });
-        tests.collect()
+        let ranges = pattern.sort.iter().flat_map(|(key, condition)| {
+            let made = item.template(&key.name);
+            made.map_or_else(Vec::new, |made| range_tests(item, made, condition))
+        });
+        let mut tests = Vec::new();
+        for asked in equal.chain(ranges) {
+            let Some((placeholder, test, is_exact)) = asked else {
+                tests.push(ColumnTest::unknown(By::Key));
+                continue;
+            };
+            let is_range = !test.gives_values();
+            let Some(path) = path(placeholder, scan) else {
+                tests.extend(is_range.then(|| ColumnTest::unknown(By::Key)));
+                continue;
+            };
+            if !path.steps.is_empty() || !fixed.contains(&path.column.as_str()) {
+                tests.push(ColumnTest {
+                    path,
+                    test,
+                    folds: !placeholder.place.path.is_empty() || !is_exact,
+                    by: By::Key,
+                    made: Some(placeholder),
+                });
+            }
+        }
+        tests
     }
 
     /// The rows of an item type that are items, and stand in the index of an access pattern.
@@ -150,8 +172,7 @@ impl<'d> Priced<'d> {
         own.tests.extend(one.asked.tests.iter().filter_map(|one| {
             // In DynamoDB, an attribute that is not there differs from every value.
             let may_lack = matches!(one.test, Test::Compare(Comparator::NotEqual, _));
-            let is_known = one.by != By::KeyRange && !one.folds;
-            (is_known && (!may_lack || is_there(&one.path))).then(|| one.clone())
+            (!one.folds && (!may_lack || is_there(&one.path))).then(|| one.clone())
         }));
         one.table.is_some_and(|table| table.name == ask.root.name)
             && !ask.merges()
@@ -167,6 +188,16 @@ impl<'d> ItemRows<'d> {
         self.table.is_some_and(|own| own.name == table.name)
     }
 
+    /// The columns of which its key asks for ranges that bounds of the values themselves say.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = &Path> {
+        let ranges = self.asked.tests.iter().filter(|one| {
+            let is_range =
+                matches!(one.test, Test::Compare(comparator, _) if comparator.is_range());
+            one.by == By::Key && is_range && !one.folds
+        });
+        ranges.map(|one| &one.path)
+    }
+
     /// Why the key, or the filter, does not take the rows that a read of `root` asks for, whose items these are or which they hold.
     pub(super) fn lacks(&self, root: &Table, reads: &Reads<'_>) -> Option<String> {
         if self.is_of(root) {
@@ -178,11 +209,160 @@ impl<'d> ItemRows<'d> {
                 path,
                 ..test.clone()
             });
-            test.by == By::KeyRange || tests.any(|test| reads.meet(root, &test))
+            tests.any(|test| reads.meet(root, &test))
         };
         let lacked = self.asked.tests.iter().find(|test| !is_met(test))?;
         Some(lacked.lacked(self.asked.root))
     }
+}
+
+/// Whether a key may have the text that an access pattern asks for: the constants with which both begin do not contradict.
+fn may_find(pattern: &AccessPattern, item: &ItemType) -> bool {
+    pattern.conditions().all(|(key, operator, asked)| {
+        let is_equal = operator == "=";
+        let made = item.template(&key.name).zip(asked.first());
+        let Some((made, asked)) = made.filter(|_| is_equal || operator == "begins_with") else {
+            return true;
+        };
+        let ((own, is_all), (text, is_whole)) = (made.prefix(), asked.prefix());
+        text.starts_with(own) && (!is_all || text == own)
+            || own.starts_with(text) && !(is_equal && is_whole)
+    })
+}
+
+/// A value of a key, a test of it that a key condition stands for, and whether the test says all that the condition asks of the value.
+type KeyTest<'t> = (&'t Placeholder, Test, bool);
+
+/// What a range of keys asks of the values that the keys are made of; `None` in the place of what is not understood.
+fn range_tests<'t>(
+    item: &ItemType,
+    made: &'t Template,
+    condition: &SortCondition,
+) -> Vec<Option<KeyTest<'t>>> {
+    let bounds = match condition {
+        SortCondition::Is(_) | SortCondition::BeginsWith(_) => Vec::new(),
+        SortCondition::Between(low, high) => vec![(low, true, true), (high, false, true)],
+        SortCondition::Less(high) => vec![(high, false, false)],
+        SortCondition::LessOrEqual(high) => vec![(high, false, true)],
+        SortCondition::Greater(low) => vec![(low, true, false)],
+        SortCondition::GreaterOrEqual(low) => vec![(low, true, true)],
+    };
+    let compared: Vec<_> = bounds
+        .iter()
+        .map(|(bound, ..)| compared(made, bound))
+        .collect();
+    let exact = item.domains.recoverable_placeholders(made);
+    let is_given = |asked: &Value| !matches!(asked, Value::Parameter(name) if name.is_empty());
+    let is_exact = |value: &Placeholder, asked: &Value| {
+        let mut exact = exact.iter();
+        let mut is_whole = || exact.any(|one| std::ptr::eq(one.placeholder, value));
+        is_given(asked) && (value.filters.is_empty() || is_whole())
+    };
+    // All keys between two bounds begin as both do.
+    let same = match compared.as_slice() {
+        [(low, _), (high, _)] => {
+            let pairs = low.iter().zip(high);
+            let same = pairs.take_while(|(low, high)| low.1 == high.1 && is_given(&low.1));
+            low.get(..same.count())
+        }
+        _ => None,
+    };
+    let same = same.unwrap_or_default();
+    let equal = same.iter().map(|(value, asked)| {
+        let test = Test::Compare(Comparator::Equal, asked.clone());
+        let value: &'t Placeholder = value;
+        Some((value, test, is_exact(value, asked)))
+    });
+    let mut tests: Vec<Option<KeyTest<'t>>> = equal.collect();
+    for ((_, is_low, is_in), (values, ordering)) in bounds.iter().zip(&compared) {
+        let takes = match ordering {
+            Some(Ordering::Equal) => *is_in,
+            Some(Ordering::Greater) => *is_low,
+            Some(Ordering::Less) => !*is_low,
+            None => {
+                tests.push(None);
+                continue;
+            }
+        };
+        let values = values.get(same.len()..).unwrap_or_default();
+        if values.is_empty() && !takes {
+            tests.push(None);
+        }
+        for (nth, (value, asked)) in values.iter().enumerate() {
+            let comparator = match (*is_low, takes || nth + 1 < values.len()) {
+                (true, true) => Comparator::GreaterOrEqual,
+                (true, false) => Comparator::Greater,
+                (false, true) => Comparator::LessOrEqual,
+                (false, false) => Comparator::Less,
+            };
+            let value: &'t Placeholder = value;
+            let test = Test::Compare(comparator, asked.clone());
+            tests.push(Some((value, test, nth == 0 && is_exact(value, asked))));
+        }
+    }
+    tests
+}
+
+/// Stands for a parameter's value in a text: no mapping has it.
+const PARAMETER: char = '\0';
+
+/// The values that a bound has in the places of the values of a key, and how a key with the same values compares with it; `None` where
+/// that is not known.
+fn compared<'t>(
+    made: &'t Template,
+    bound: &Template,
+) -> (Vec<(&'t Placeholder, Value)>, Option<Ordering>) {
+    let text = bound.flat().into_iter().map(|part| match part {
+        TemplatePart::Text(own) => own.clone(),
+        _ => PARAMETER.to_string(),
+    });
+    let text: String = text.collect();
+    let mut given = bound.placeholders();
+    let (mut rest, mut values) = (text.as_str(), Vec::new());
+    let mut parts = made.parts.iter().peekable();
+    while let Some(part) = parts.next() {
+        let placeholder = match part {
+            TemplatePart::Optional(_) => return (values, None),
+            TemplatePart::Text(own) => {
+                if let Some(after) = rest.strip_prefix(own.as_str()) {
+                    rest = after;
+                    continue;
+                }
+                let mut pairs = own.chars().zip(rest.chars());
+                let differ = pairs.find(|(one, other)| one != other);
+                let is_given = differ.is_some_and(|(_, other)| other == PARAMETER);
+                return (values, (!is_given).then(|| own.as_str().cmp(rest)));
+            }
+            TemplatePart::Value(_) if rest.is_empty() => return (values, Some(Ordering::Greater)),
+            TemplatePart::Value(placeholder) => placeholder,
+        };
+        if let Some(after) = rest.strip_prefix(PARAMETER) {
+            let own = given.next().filter(|one| {
+                one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
+            });
+            let name = own.map_or_else(String::new, |one| one.place.written.to_string());
+            values.push((placeholder, Value::Parameter(name)));
+            rest = after;
+        } else {
+            let end = match parts.peek() {
+                Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
+                _ => None,
+            };
+            let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
+            values.push((placeholder, Value::Text(own.to_owned())));
+            given
+                .by_ref()
+                .take(own.matches(PARAMETER).count())
+                .for_each(drop);
+            rest = after;
+        }
+    }
+    let ordering = if rest.is_empty() {
+        Ordering::Equal
+    } else {
+        Ordering::Less
+    };
+    (values, Some(ordering))
 }
 
 /// Adds the conditions of an access pattern's filter on the columns of an item type; `None` where one is not understood.

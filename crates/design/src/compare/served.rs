@@ -10,7 +10,7 @@ use dynafold_sql::{ReadTable, SelectOutput, SqlQuery, UnreadableSql, table};
 use super::Priced;
 use super::conditions::{LEFT_OUT, Taken, UNKNOWN_FILTER, named, place, tells_parent};
 use super::made::MadeOf;
-use super::read::{Read, Way, query};
+use super::read::{Read, Way, query, without_collations, without_owners};
 use super::rows::ItemRows;
 use crate::ask::{Ask, ChildAsk, as_said, ask, figure_query, is_one_row, unknown_column};
 use crate::counted::without_prefix;
@@ -66,47 +66,69 @@ impl<'d> Priced<'d> {
         };
         let asked = ask(&statement.sql, catalog, observed);
         let table = self.table_lacked(pattern, &query, asked.as_deref().ok());
-        let Ok(mut asked) = asked else {
+        let Ok(asked) = asked else {
             let unknown = || unknown_column(&statement.sql, catalog, observed);
             return table.or_else(|| Some(format!("it {}", unknown()?)));
         };
-        let relations = query.select().map_or(0, |select| select.relations.len());
-        if query.tables.len() > relations {
-            // Its conditions have columns of the queries within it too.
-            let clauses = asked.iter_mut().map(|ask| &mut ask.clauses);
-            clauses.for_each(|clauses| clauses.compared.clear());
-        }
         // Literals of a statement without parameters are examples.
         let are_meant = !query.sql.parameters().is_empty();
-        let meant = are_meant.then(|| as_said(&statement.sql, catalog, observed));
-        let meant = meant.and_then(Result::ok).unwrap_or_default();
-        let read = Read::new(query, asked, meant);
+        let meant = as_said(&statement.sql, catalog, observed).unwrap_or_default();
+        let relations = query.select().map_or(0, |select| select.relations.len());
+        let [asked, meant] = [asked, meant].map(|mut asks| {
+            if query.tables.len() > relations {
+                // Its conditions have columns of the queries within it too.
+                let clauses = asks.iter_mut().map(|ask| &mut ask.clauses);
+                clauses.for_each(|clauses| clauses.compared.clear());
+            }
+            asks
+        });
+        if table.is_some() {
+            return table;
+        }
+        let bare = self::query(&without_owners(&statement.sql, catalog.dbms), catalog.dbms);
+        let query = bare.unwrap_or(query);
+        if are_meant {
+            return self.lacks_for(pattern, &Read::new(query, asked, meant));
+        }
+        let lacked = self.lacks_for(pattern, &Read::new(query.clone(), asked, Vec::new()))?;
+        let is_meant = !meant.is_empty()
+            && self
+                .lacks_for(pattern, &Read::new(query, meant, Vec::new()))
+                .is_none();
+        Some(if is_meant {
+            EXAMPLES.to_owned()
+        } else {
+            lacked
+        })
+    }
+
+    /// Why an access pattern does not serve a read of the same tables.
+    fn lacks_for(&self, pattern: &AccessPattern, read: &Read<'d>) -> Option<String> {
         let own = match pattern.sql.as_deref().map(|sql| self.own_read(sql)) {
-            Some(Err(why)) if table.is_none() => return Some(why),
+            Some(Err(why)) => return Some(why),
             own => own.and_then(Result::ok),
         };
-        let rows = read
-            .ways
-            .first()
-            .map(|way| self.rows_of(pattern, way.ask.root));
+        let root = read.ways.first().map(|way| way.ask.root);
+        let rows = root.map(|root| self.rows_of(pattern, root));
         let rows = rows.unwrap_or_default();
-        let other_rows = || match &own {
-            Some(own) => lacked_by_sql(self.facts, own, &read),
-            None => self.not_asked(pattern, &rows, &read),
+        let other_rows = match &own {
+            Some(own) => lacked_by_sql(self.facts, own, read),
+            None => self.not_asked(pattern, &rows, read),
         };
-        table
-            .or_else(other_rows)
-            .or_else(|| self.cut_off(pattern, own.as_ref(), &rows, &read))
-            .or_else(|| self.not_held(pattern, &rows, &read))
-            .or_else(|| self.left_out(&rows, &read, own.is_some()))
+        other_rows
+            .or_else(|| self.cut_off(pattern, own.as_ref(), &rows, read))
+            .or_else(|| self.not_held(pattern, &rows, read))
+            .or_else(|| self.left_out(&rows, read, own.is_some()))
     }
 
     /// The SQL of an access pattern that is not the statement's own; fails if it is not understood.
     fn own_read(&self, sql: &str) -> Result<Read<'d>, String> {
         let Facts { catalog, observed } = self.facts;
         let of = |why: &str| format!("the SQL of its access pattern, which is not its own, {why}");
-        let asks = as_said(sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
-        let query = query(sql, catalog.dbms).map_err(|error| of(&error.to_string()))?;
+        let sql = without_collations(sql);
+        let asks = as_said(&sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
+        let sql = without_owners(&sql, catalog.dbms);
+        let query = query(&sql, catalog.dbms).map_err(|error| of(&error.to_string()))?;
         Ok(Read::new(query, asks, Vec::new()))
     }
 
@@ -117,8 +139,9 @@ impl<'d> Priced<'d> {
             let asks = ask(&statement.sql, catalog, observed).unwrap_or_default();
             let figures = figure_query(&statement.sql, catalog, observed);
             let mut figures = figures.iter().flat_map(|query| &query.answer);
+            let words = |sql: &str| normalized_sql(&without_owners(sql, catalog.dbms));
             is_sql_of(own, statement, catalog.dbms, &asks)
-                || figures.any(|sql| normalized_sql(sql) == normalized_sql(own))
+                || figures.any(|sql| words(sql) == words(own))
         })
     }
 
@@ -265,7 +288,17 @@ impl<'d> Priced<'d> {
             let is_in_order = |one: &ItemRows<'d>| {
                 existing.is_in_order(one.item, &pattern.order, &ask, pattern.descending)
             };
-            self.takes_no_others(rows, &ask, &way.taken) && rows.iter().all(is_in_order)
+            // A range takes the same rows where the key sorts its column as the database does.
+            let are_sorted = |one: &ItemRows<'d>| {
+                one.ranges().all(|path| {
+                    let mut ask = ask.clone();
+                    ask.order = vec![(path.clone(), pattern.descending)];
+                    existing.is_in_order(one.item, &pattern.order, &ask, pattern.descending)
+                })
+            };
+            self.takes_no_others(rows, &ask, &way.taken)
+                && rows.iter().all(is_in_order)
+                && rows.iter().all(are_sorted)
         };
         (!read.all().any(takes_first)).then(|| NOT_FIRST.to_owned())
     }
@@ -301,14 +334,23 @@ impl<'d> Priced<'d> {
         rows: &[ItemRows<'d>],
         read: &Read<'_>,
     ) -> Option<String> {
+        let has_sql = pattern.sql.is_some();
         self.of_items(pattern)?;
         if rows.iter().any(|one| one.made.has_query()) {
             return None;
         }
         let column = unless_one_serves(read.ways.iter().map(|way| {
+            let root = way.ask.root;
+            let reads = read.of_table(&root.name, self.facts);
+            // Without SQL, each item type is found by itself. A filter takes none that it is not known to take.
+            let is_read = |one: &&ItemRows<'d>| {
+                let is_another = !one.is_of(root) && pattern.filter.is_none();
+                has_sql || is_another || one.lacks(root, &reads).is_none()
+            };
+            let rows: Vec<&ItemRows<'d>> = rows.iter().filter(is_read).collect();
             let children = way.ask.children.iter().map(Some);
             let mut types = std::iter::once(None).chain(children);
-            types.find_map(|child| self.column_lacked(rows, read, way, child))
+            types.find_map(|child| self.column_lacked(&rows, read, way, child))
         }))?;
         Some(match pattern.index.as_deref().filter(|_| !pattern.fetch) {
             Some(index) => format!("the index {index} does not hold {column}"),
@@ -320,7 +362,7 @@ impl<'d> Priced<'d> {
     /// mapping may decide instead.
     fn column_lacked(
         &self,
-        rows: &[ItemRows<'d>],
+        rows: &[&ItemRows<'d>],
         read: &Read<'_>,
         way: &Way<'_>,
         child: Option<&ChildAsk<'_>>,
@@ -410,7 +452,10 @@ const NOT_FIRST: &str = "its access pattern has a `limit`, and its items are not
 const OTHER_ROWS: &str =
     "the SQL of its access pattern has other conditions, by which it cuts or merges rows";
 
-const FEWER: &str = "the SQL of its access pattern returns fewer rows";
+const FEWER: &str = "the SQL of its access pattern may return fewer rows";
+
+/// Why an access pattern does not serve a read that it would serve with parameters.
+const EXAMPLES: &str = "without parameters, the literals of the statement count as examples, and meet no condition of its access pattern";
 
 fn sql_lacks(what: &str) -> String {
     format!("the SQL of its access pattern does not {what}")
@@ -423,7 +468,7 @@ fn lacked_by_sql(facts: Facts<'_>, own: &Read<'_>, read: &Read<'_>) -> Option<St
         ask.merges() || is_cut && !facts.asks_for_key(ask)
     });
     let others = decides && !own.takes_same(read);
-    let fewer = || own.returns_fewer(read, facts).then(|| FEWER.to_owned());
+    let fewer = || own.may_return_fewer(read, facts).then(|| FEWER.to_owned());
     not_compared(own, read, decides, others)
         .or_else(|| condition_lacked(facts, own, read))
         .or_else(|| others.then(|| OTHER_ROWS.to_owned()))

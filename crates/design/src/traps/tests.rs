@@ -985,6 +985,7 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                     }),
                     "null" => column.nullable = true,
                     "ci" => column.insensitive = true,
+                    "char" => "char(8)".clone_into(&mut column.declared),
                     "cascade" => {
                         let key = table.foreign_keys.last_mut().unwrap();
                         key.on_delete = ReferentialAction::Cascade;
@@ -1009,7 +1010,8 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                     _ => column.data_type = kind(word),
                 }
             }
-            if matches!(column.data_type, DataType::Text { .. }) {
+            let is_text = matches!(column.data_type, DataType::Text { .. });
+            if is_text && column.declared.is_empty() {
                 "text".clone_into(&mut column.declared);
             }
             if sample != uncounted {
@@ -1030,6 +1032,10 @@ fn kind(word: &str) -> DataType {
             unsigned: false,
         },
         "bool" => DataType::Boolean,
+        "decimal" => DataType::Decimal {
+            precision: Some(12),
+            scale: Some(2),
+        },
         "time" => DataType::Timestamp {
             digits: 6,
             zone: true,
