@@ -42,7 +42,7 @@ pub(crate) struct ColumnFact {
     pub domain: Domain,
     /// Most bytes of an attribute that carries it as it is.
     pub bytes: Option<usize>,
-    /// Its type in the database's words, where the database sorts its values in another order than that of their text.
+    /// Its type in the database's words, where the database may sort its values in another order than that of their text.
     pub own_order: Option<String>,
     /// Whether the schema does not say which texts it can hold.
     pub unclear: bool,
