@@ -132,6 +132,11 @@ impl ItemBinder<'_> {
             bytes,
             own_order: has_own_order(column, dbms).then(|| column.declared.clone()),
             unclear: is_unclear(column, dbms, is_stored),
+            // Of ASCII only bytes that are no characters have one text, and they do not fit.
+            is_ambiguous: column
+                .ambiguous_charset
+                .as_ref()
+                .is_some_and(|charset| charset != "ascii"),
             bounds: (is_stored && dbms != Dbms::Sqlite).then(|| TypeBounds {
                 dbms,
                 fixed: ["binary(", "character("]
@@ -157,6 +162,7 @@ impl ItemBinder<'_> {
                 bytes: Some(7),
                 own_order: None,
                 unclear: false,
+                is_ambiguous: false,
                 bounds: None,
             },
             found => ColumnFact {
@@ -166,6 +172,7 @@ impl ItemBinder<'_> {
                 bytes: None,
                 own_order: None,
                 unclear: false,
+                is_ambiguous: false,
                 bounds: None,
             },
         }
