@@ -1762,6 +1762,7 @@ mod tests {
             "user_id > random()",
             "user_id = 1 + nextval('orders_id_seq')",
             "user_id::text = gen_random_uuid()::text",
+            "ARRAY[placed_at] && '{2026-01-01,today}'::timestamptz[]",
         ] {
             let why = why(condition).unwrap_or_default();
             assert!(
@@ -1942,6 +1943,28 @@ mod tests {
             let (found, _, notes) = &told[0];
             let has_note = notes.iter().any(|one| one == includes);
             assert_eq!((*found, has_note), (children, is_noted), "{join} {key}");
+        }
+    }
+
+    #[test]
+    fn what_the_time_zone_of_a_session_decides_decides_no_index() {
+        let mut shop = shop();
+        let columns = shop.tables.iter_mut().flat_map(|table| &mut table.columns);
+        for column in columns.filter(|column| column.name == "placed_at") {
+            let (digits, zone) = (6, true);
+            column.data_type = DataType::Timestamp { digits, zone };
+        }
+        for (condition, is_served) in [
+            ("EXTRACT(YEAR FROM placed_at) = 2026", false),
+            ("left(placed_at::text, 10) = '2026-01-01'", false),
+            ("placed_at::text = '2026-01-01 00:00:00+00'", false),
+            ("(placed_at::text = '2026' OR user_id = 3)", false),
+            ("placed_at IS NOT NULL", true),
+            ("user_id::text = '7'", true),
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND {condition}");
+            let read = ask(&sql, &shop, &Observed::default());
+            assert_eq!(read.is_ok(), is_served, "{condition}");
         }
     }
 

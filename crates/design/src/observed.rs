@@ -91,8 +91,8 @@ pub struct ColumnSample {
     /// Different offsets from UTC of its texts that are times: `Z`, `+09:00`.
     pub offsets: u64,
     /// Only in SQLite: its values that are not of the declared type, and for times the forms beyond the first in which they are
-    /// written. Of a column of texts or without a type: of its texts and of its other values the number of those that are fewer;
-    /// without a type, of its BLOBs if they are more.
+    /// written. Of a column of texts or without a type: of its texts and of its other values the number of those that are fewer,
+    /// or of its BLOBs if they are more.
     pub mixed: u64,
     /// The rows that have its most frequent value; 0 where that was not counted.
     pub most: u64,

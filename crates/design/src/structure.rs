@@ -231,7 +231,8 @@ impl Structure<'_> {
     /// The same without the columns of its rows' own key behind those of a unique key, which tells rows apart alone. `asks`: the reads
     /// that it serves. `None` where all columns are needed.
     pub(crate) fn by_unique_key(&self, asks: &[&Ask<'_>], catalog: &Catalog) -> Option<Self> {
-        let [part] = self.parts.as_slice() else {
+        // Which shard an item stands in, the row's own key says.
+        let ([part], 1) = (self.parts.as_slice(), self.shards) else {
             return None;
         };
         let is_of_row = |key: &&KeyPart| {
@@ -270,7 +271,7 @@ fn is_exact(column: &Column, dbms: Dbms) -> bool {
         | DataType::Enum { .. } => dbms == Dbms::Postgres,
         _ => false,
     };
-    is_of_type && !column.nullable && !column.insensitive
+    is_of_type && !column.nullable && !column.insensitive && column.ambiguous_charset.is_none()
 }
 
 /// Whether something has to stand behind a text that is sorted by: the sign for NULL sorts before the empty text by what
@@ -761,10 +762,16 @@ mod tests {
 
     #[test]
     fn one_unique_column_is_the_whole_key() {
-        let (catalog, limits) = schema("pages 1000: id, slug text unique, words");
+        let (mut catalog, limits) = schema("pages 1000: id, slug text unique, words");
         let sql = "-- page (9/s)\nSELECT id, words FROM pages WHERE slug = :s;";
         let text = all_served(&catalog, &limits, sql).mapping;
         let key = "key: { PK: \"SLUG#{slug}\", SK: \"PAGES#\" }";
         assert!(text.contains(key), "{text}");
+        // Two of its texts may be one once they are read.
+        for column in &mut catalog.tables[0].columns {
+            column.ambiguous_charset = Some("EUC_JP".to_owned());
+        }
+        let text = all_served(&catalog, &limits, sql).mapping;
+        assert!(!text.contains(key), "{text}");
     }
 }

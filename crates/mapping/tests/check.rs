@@ -237,6 +237,27 @@ fn a_type_that_its_database_sorts_otherwise_than_its_text_is_in_no_order() {
         ),
         (
             Dbms::Postgres,
+            "extensions.ltree",
+            DataType::Text { max_chars: None },
+            false,
+        ),
+        // A domain, which may be one over inet.
+        (
+            Dbms::Postgres,
+            "address",
+            DataType::Text { max_chars: None },
+            false,
+        ),
+        (
+            Dbms::Postgres,
+            "character varying(40)",
+            DataType::Text {
+                max_chars: Some(40),
+            },
+            true,
+        ),
+        (
+            Dbms::Postgres,
             "macaddr",
             DataType::Text { max_chars: None },
             true,

@@ -671,6 +671,8 @@ impl Visitor for QueryFacts {
             Expr::Cast {
                 expr, data_type, ..
             } if !keeps_still(expr, data_type) => Some(expression.to_string()),
+            // A part of a moment is that in the session's time zone, like what the functions of time give.
+            Expr::Extract { .. } => Some(expression.to_string()),
             Expr::CompoundIdentifier(parts) => {
                 let last = parts.last().map(|part| part.value.to_lowercase());
                 self.read.used.extend(last);

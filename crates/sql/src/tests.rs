@@ -854,6 +854,7 @@ fn a_function_that_the_database_does_not_have_is_somebodys() {
         ("year(d)", [false, false, false]),
         ("date_part('year', d)", [false, false, false]),
         ("to_char(d, 'Day')", [false, false, false]),
+        ("EXTRACT(YEAR FROM d)", [false, false, false]),
     ] {
         for (dbms, is_own) in [Postgres, Mysql, Sqlite].into_iter().zip(own) {
             let query = read(&format!("SELECT {function} FROM t"), dbms);

@@ -342,13 +342,13 @@ fn mixed(name: &str, data_type: &DataType) -> String {
         TypeFamily::Boolean => format!("{name} IN (0, 1)"),
         TypeFamily::Binary => format!("typeof({name}) = 'blob'"),
         TypeFamily::Time => is_time(name, data_type),
-        family => {
+        _ => {
             let fewer = format!(
                 "min(sum(typeof({name}) = 'text'), sum(typeof({name}) NOT IN ('text', 'null')))"
             );
-            // No key has bytes as they are.
-            return match family {
-                TypeFamily::Any => {
+            // No key has bytes as they are, but for those of a UUID.
+            return match data_type {
+                DataType::Text { .. } | DataType::Dynamic => {
                     format!("coalesce(max({fewer}, sum(typeof({name}) = 'blob')), 0)")
                 }
                 _ => format!("coalesce({fewer}, 0)"),

@@ -94,12 +94,8 @@ pub(crate) fn why_mixed(column: &Column) -> (&'static str, &'static str) {
             "which holds values that are not of its type, times in several forms, or more fractional digits than it declares: the database compares them as they are stored",
             ONE_FORM,
         ),
-        TypeFamily::Any => (
-            "which holds texts in some rows and other values in others, or BLOBs",
-            ONE_KIND,
-        ),
         _ => (
-            "which holds texts in some rows and other values in others",
+            "which holds texts in some rows and other values in others, or BLOBs",
             ONE_KIND,
         ),
     }

@@ -345,11 +345,18 @@ impl<'c> Reading<'c, '_> {
         let text = &condition.text;
         let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(self.catalog.dbms));
         let query = query.map_err(|error| unread(&error))?;
-        // Only what begins so is read as a time.
+        // Only what begins so is read as a time, and in an array each element may.
         let is_time = |literal: &str| {
-            let mut words = literal.split(|c: char| !c.is_alphanumeric());
-            let first = words.find(|word| !word.is_empty());
-            first.is_some_and(|word| ["now", "today", "tomorrow", "yesterday"].contains(&word))
+            let delimiters: &[char] = if literal.contains('{') {
+                &['{', ',']
+            } else {
+                &[]
+            };
+            literal.split(delimiters).any(|element| {
+                let mut words = element.split(|c: char| !c.is_alphanumeric());
+                let first = words.find(|word| !word.is_empty());
+                first.is_some_and(|word| ["now", "today", "tomorrow", "yesterday"].contains(&word))
+            })
         };
         // A label of an enumeration is the same at any time.
         let columns = self.tables.iter().flat_map(|table| &table.columns);
@@ -372,8 +379,27 @@ impl<'c> Reading<'c, '_> {
                 ),
                 CLOCK,
             ),
+            None if self.is_in_zone(condition) => unserved(
+                format!("asks for `{text}`, whose result depends on the session's time zone"),
+                CLOCK,
+            ),
             None => Ok(()),
         }
+    }
+
+    /// Whether it computes something of a moment, which servers read in the session's time zone.
+    fn is_in_zone(&self, condition: &Condition) -> bool {
+        let is_moment = |column: &ColumnRef| {
+            let found = self.column(column);
+            let found = found.and_then(|(at, name)| self.tables.get(at)?.column(&name));
+            found.is_some_and(|one| matches!(one.data_type, DataType::Timestamp { zone: true, .. }))
+        };
+        let operands = condition.operands().into_iter();
+        let mut computed = operands.filter(|one| one.is_computed() && !one.has_query());
+        let mut parts = condition.alternatives.iter();
+        self.catalog.dbms != Dbms::Sqlite
+            && (computed.any(|one| one.columns().iter().any(is_moment))
+                || parts.any(|part| self.is_in_zone(part)))
     }
 
     /// Reads a comparison with a parameter.

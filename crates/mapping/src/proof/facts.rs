@@ -42,10 +42,12 @@ pub(crate) struct ColumnFact {
     pub domain: Domain,
     /// Most bytes of an attribute that carries it as it is.
     pub bytes: Option<usize>,
-    /// Its type in the database's words, where the database sorts its values in another order than that of their text.
+    /// Its type in the database's words, where the database may sort its values in another order than that of their text.
     pub own_order: Option<String>,
     /// Whether the schema does not say which texts it can hold.
     pub unclear: bool,
+    /// Whether values that fit, and that the database keeps apart, may be one text once they are read.
+    pub is_ambiguous: bool,
     /// The database that enforces the bounds of its type; `None` where none does, as in SQLite, or where it is not known,
     /// as for a view.
     pub bounds: Option<TypeBounds>,

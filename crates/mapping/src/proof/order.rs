@@ -117,7 +117,7 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
     };
     if let Some(declared) = column.and_then(|column| column.own_order.as_ref()) {
         written = WrittenForm::Open(format!(
-            "the database sorts `{name}` ({declared}) in another order than that of its text"
+            "the database may sort `{name}` ({declared}) in another order than that of its text"
         ));
     }
     for filter in &placeholder.filters {

@@ -157,8 +157,9 @@ fn as_read(column: &ColumnFact, dbms: Dbms) -> Domain {
             DataType::Uuid => Domain::typed(&DataType::Text { max_chars: None }, "", dbms),
             _ => Domain::typed(data_type, "", dbms),
         },
-        // What a character set has several codes for is one text once it is read.
-        Some(data_type @ DataType::Text { .. }) => Domain::typed(data_type, "", dbms),
+        Some(data_type @ DataType::Text { .. }) if !column.is_ambiguous => {
+            Domain::typed(data_type, "", dbms)
+        }
         Some(_) => column.domain.clone(),
     };
     let loss = match (&column.data_type, read.kind) {
@@ -180,8 +181,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_one_text_once_it_is_read_whatever_its_character_set() {
-        let column = ColumnFact {
+    fn a_text_of_one_code_for_each_character_that_fits_is_one_text_once_it_is_read() {
+        let ascii = ColumnFact {
             written: "id".to_owned(),
             data_type: Some(DataType::Text {
                 max_chars: Some(36),
@@ -190,13 +191,20 @@ mod tests {
             bytes: None,
             own_order: None,
             unclear: true,
+            is_ambiguous: false,
             bounds: None,
         };
-        assert_eq!(as_read(&column, Dbms::Mysql).loss, None);
-        let column = ColumnFact {
-            data_type: None,
-            ..column
+        assert_eq!(as_read(&ascii, Dbms::Mysql).loss, None);
+        let cp932 = ColumnFact {
+            is_ambiguous: true,
+            ..ascii.clone()
         };
-        assert!(as_read(&column, Dbms::Mysql).loss.is_some());
+        let unknown = ColumnFact {
+            data_type: None,
+            ..ascii
+        };
+        for column in [cp932, unknown] {
+            assert!(as_read(&column, Dbms::Mysql).loss.is_some(), "{column:?}");
+        }
     }
 }

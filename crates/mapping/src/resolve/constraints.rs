@@ -132,6 +132,11 @@ impl ItemBinder<'_> {
             bytes,
             own_order: has_own_order(column, dbms).then(|| column.declared.clone()),
             unclear: is_unclear(column, dbms, is_stored),
+            // Of ASCII only bytes that are no characters have one text, and they do not fit.
+            is_ambiguous: column
+                .ambiguous_charset
+                .as_ref()
+                .is_some_and(|charset| charset != "ascii"),
             bounds: (is_stored && dbms != Dbms::Sqlite).then(|| TypeBounds {
                 dbms,
                 fixed: ["binary(", "character("]
@@ -157,6 +162,7 @@ impl ItemBinder<'_> {
                 bytes: Some(7),
                 own_order: None,
                 unclear: false,
+                is_ambiguous: false,
                 bounds: None,
             },
             found => ColumnFact {
@@ -166,6 +172,7 @@ impl ItemBinder<'_> {
                 bytes: None,
                 own_order: None,
                 unclear: false,
+                is_ambiguous: false,
                 bounds: None,
             },
         }
@@ -379,14 +386,35 @@ fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
     }
 }
 
-/// Whether the database sorts the values of a column by their parts or as numbers, and not by their text.
+/// Whether the database may sort the values of a column by their parts or as numbers, and not by their text. Of a domain of PostgreSQL
+/// the name alone is declared, and of a type outside the search path its schema too.
 fn has_own_order(column: &Column, dbms: Dbms) -> bool {
+    let declared = column.declared.split('(').next().unwrap_or_default();
     match dbms {
-        Dbms::Mariadb => column.data_type == DataType::Uuid || column.declared.starts_with("inet"),
-        Dbms::Postgres => ["inet", "cidr", "pg_lsn", "ltree"].contains(&&*column.declared),
+        Dbms::Mariadb => column.data_type == DataType::Uuid || declared.starts_with("inet"),
+        Dbms::Postgres => {
+            let name = declared.rsplit('.').next().unwrap_or_default();
+            let is_text = matches!(column.data_type, DataType::Text { .. });
+            is_text && !SORTED_BY_TEXT.contains(&name)
+        }
         Dbms::Mysql | Dbms::Sqlite => false,
     }
 }
+
+/// The types of PostgreSQL that are carried as texts, and sort like them.
+const SORTED_BY_TEXT: [&str; 11] = [
+    "text",
+    "character varying",
+    "varchar",
+    "character",
+    "bpchar",
+    "name",
+    "citext",
+    "xml",
+    "jsonpath",
+    "macaddr",
+    "macaddr8",
+];
 
 /// A column's type without its length; PostgreSQL's `varchar` is its `text`.
 fn type_name(column: &Column) -> String {
