@@ -888,15 +888,19 @@ impl<'d> Priced<'d> {
         items.fold(0.0, |sum, units| sum + units)
     }
 
-    /// The share of the items that have an attribute which a write of another row changes: those that meet its condition, if the write
-    /// does not decide about that.
+    /// The share of the items that have an attribute which a write of another row changes: those that meet its condition, if that is
+    /// about the item's own row alone.
     fn share_having(&self, node: &AttributeNode, scan: &Scan, row: &RowWrite<'_>) -> f64 {
         let condition = match node {
             AttributeNode::When { flag, .. } => scan.columns.get(*flag),
             _ => None,
         };
+        let is_own = |condition: &str| {
+            let mut joins = scan.joins.iter();
+            !row.concerns(condition) && !joins.any(|join| has_word(condition, &join.alias))
+        };
         match (condition, self.table_of(&scan.from)) {
-            (Some(ScanColumn::Flag(condition)), Some(table)) if !row.concerns(condition) => {
+            (Some(ScanColumn::Flag(condition)), Some(table)) if is_own(condition) => {
                 let met = self.facts.met(condition, scan, table, &Values::new());
                 met.of_all()
             }

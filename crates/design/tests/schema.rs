@@ -497,7 +497,7 @@ fn what_neither_counts_nor_groups_is_not_read_from_figures() {
 fn aggregates_of_a_computed_group_are_said_to_need_all_that_no_item_keeps() {
     let mut catalog = shop_with_kinds();
     catalog.dbms = Dbms::Postgres;
-    orders(&mut catalog).estimated_rows = Some(1_000_000);
+    orders(&mut catalog).estimated_rows = Some(100_000_000);
     let float = typed("double precision", DataType::Float { bits: 64 });
     let name = "kind".to_owned();
     *column_of_orders(&mut catalog, "kind") = Column { name, ..float };
