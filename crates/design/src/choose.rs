@@ -991,7 +991,7 @@ pub(crate) mod tests {
                     let mut used = distinct.iter();
                     used.any(|at| problem.structures[*at].types.contains(kind))
                 };
-                let items = problem.item_costs.iter().filter(|(kind, _)| has(*kind));
+                let items = problem.item_costs.iter().filter(|(kind, _)| has(kind));
                 let cost = cost + items.map(|(_, cost)| cost).sum::<f64>();
                 places(problem, &distinct, chosen, &mut Vec::new(), best, cost);
                 return;

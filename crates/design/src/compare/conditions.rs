@@ -232,24 +232,25 @@ impl<'c> Taken<'c> {
                 ..range.clone()
             });
             let test = exact.map(|filter| filter.test);
-            test.iter()
-                .for_each(|test| taken.add(&range.path, test, range.folds, By::Sql));
+            if let Some(test) = &test {
+                taken.add(&range.path, test, range.folds, By::Sql);
+            }
         }
         for filter in &ask.filters {
             taken.add(&filter.path, &filter.test, false, By::Sql);
         }
-        ask.when
-            .iter()
-            .for_each(|when| taken.add_when(when, By::Sql));
+        for when in &ask.when {
+            taken.add_when(when, By::Sql);
+        }
         taken
     }
 
     /// Adds a test, or those that it consists of.
     pub(super) fn add(&mut self, path: &Path, test: &Test, folds: bool, by: By) {
         if let Test::All(tests) = test {
-            tests
-                .iter()
-                .for_each(|test| self.add(path, test, folds, by));
+            for test in tests {
+                self.add(path, test, folds, by);
+            }
             return;
         }
         self.tests.push(ColumnTest {

@@ -345,8 +345,12 @@ impl<'s> MadeOf<'s> {
         match node {
             AttributeNode::Template(template) => self.see_text(template, row),
             AttributeNode::Map { members, spreads } => {
-                spreads.iter().for_each(|place| self.hold(place, row, true));
-                members.iter().for_each(|(_, node)| self.see(node, row));
+                for place in spreads {
+                    self.hold(place, row, true);
+                }
+                for (_, node) in members {
+                    self.see(node, row);
+                }
             }
             AttributeNode::List(nodes) => nodes.iter().for_each(|node| self.see(node, row)),
             AttributeNode::Typed { value, .. } => self.see(value, row),

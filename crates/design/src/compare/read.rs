@@ -28,9 +28,10 @@ pub(super) fn without_owners(sql: &str, dbms: Dbms) -> String {
         let [relation] = query.select()?.relations.as_slice() else {
             return None;
         };
-        let name = match (&relation.called, &relation.source) {
-            (Some(name), _) | (None, RelationSource::Table { name, .. }) => name,
-            _ => return None,
+        let ((Some(name), _) | (None, RelationSource::Table { name, .. })) =
+            (&relation.called, &relation.source)
+        else {
+            return None;
         };
         (query.tables.len() == 1).then(|| format!("{}.", name.text))
     });

@@ -115,9 +115,9 @@ impl<'d> Priced<'d> {
             if known.is_empty() {
                 there.tests.push(ColumnTest::unknown(By::Items));
             }
-            known
-                .iter()
-                .for_each(|when| there.add_when(when, By::Items));
+            for when in &known {
+                there.add_when(when, By::Items);
+            }
         }
         // Rows without elements make no item.
         if !item.explodes.is_empty() || item.expired != Expired::Load {
@@ -183,7 +183,7 @@ impl<'d> Priced<'d> {
     }
 }
 
-impl<'d> ItemRows<'d> {
+impl ItemRows<'_> {
     pub(super) fn is_of(&self, table: &Table) -> bool {
         self.table.is_some_and(|own| own.name == table.name)
     }

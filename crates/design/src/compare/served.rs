@@ -421,7 +421,7 @@ impl<'d> Priced<'d> {
         let mut needed = order.chain(compared.map(|path| (path, true)));
         let decides = |path: &Path| made.iter().any(|one| one.decides(&path.column));
         let lacked = needed.find(|(path, may_decide)| {
-            !is_held(path, is_whole(path)) && !(*may_decide && decides(path))
+            !(is_held(path, is_whole(path)) || *may_decide && decides(path))
         });
         if let Some((path, _)) = lacked {
             return Some(named(root, &path));

@@ -503,7 +503,8 @@ fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
     }
     let own_function = |catalog: &mut Catalog| catalog.own_functions = vec!["abs".to_owned()];
     let own_operator = |catalog: &mut Catalog| catalog.own_operators = true;
-    for own in [&own_function as &dyn Fn(&mut Catalog), &own_operator] {
+    let changes: [&dyn Fn(&mut Catalog); 2] = [&own_function, &own_operator];
+    for own in changes {
         let text = item(&format!("{key}, columns: [], where: abs(user_id) > 5"));
         let found = told_with(Code::HiddenRows, &text, &|catalog| {
             table_mut(catalog, "subscribes").row_security = true;
