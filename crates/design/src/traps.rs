@@ -1152,19 +1152,23 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
 enum Growth {
     /// More and more.
     Further(f64),
-    /// What came in a day stands between the bounds of a range of times if these are a day apart.
+    /// What came in a day stands between the bounds of a range of times if these are a day apart, and the times are those of the INSERTs.
     OfRange(f64),
 }
 
 impl Growth {
     fn of(material: &Material<'_, '_>, ask: &Ask<'_>) -> Self {
-        let is_span = ask.range.as_ref().is_some_and(|range| {
+        let span = ask.range.as_ref().and_then(|range| {
+            let is_span = range.low.is_some() && range.high.is_some();
             let column = range.path.column_of(ask.root, material.catalog);
-            let is_number = column.is_some_and(|one| one.data_type.family() == TypeFamily::Number);
-            range.low.is_some() && range.high.is_some() && !is_number
+            column.filter(|one| is_span && one.data_type.family() != TypeFamily::Number)
         });
-        if !is_span {
+        let Some(column) = span else {
             return Self::Further(material.list_growth(ask));
+        };
+        // Dates and texts may say anything: a birthday, a name.
+        if !matches!(column.data_type, DataType::Timestamp { .. }) && !is_clock(column) {
+            return Self::Further(0.0);
         }
         let mut all = ask.clone();
         all.range = None;
@@ -1172,11 +1176,23 @@ impl Growth {
     }
 }
 
+/// Whether a column is the time of the INSERT where this does not give another.
+fn is_clock(column: &Column) -> bool {
+    let default = column.default.as_deref().unwrap_or_default();
+    let default = default.to_lowercase();
+    ["current_date", "current_timestamp", "now("]
+        .iter()
+        .any(|clock| default.contains(clock))
+}
+
 /// How long a list is, where it is long or becomes so.
 fn long_list(how: &str, items: f64, growth: Growth) -> Option<String> {
     let (grows, by) = match growth {
         Growth::Further(grows) => (grows, "more a day"),
-        Growth::OfRange(grows) => (grows, "for each day of its range"),
+        Growth::OfRange(grows) => (
+            grows,
+            "for each day of its range if that is of the times of the INSERTs",
+        ),
     };
     (items > LONG || grows > LONG).then(|| {
         let more = text_if(grows >= 1.0, format!(" now, {} {by}", about(grows)));
