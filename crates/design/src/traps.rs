@@ -1312,7 +1312,8 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
         }
         let unique = table.unique_keys.iter().map(|key| &*key.columns);
         let partial = table.indexes.iter().filter(|index| {
-            let is_said = |sql: &String| says(sql, &write.said.before, material.catalog.dbms);
+            let is_said =
+                |sql: &String| says(sql, table, &write.said.before, material.catalog.dbms);
             index.unique && index.condition.as_ref().is_none_or(is_said)
         });
         let partial = partial.map(|index| &*index.columns);
@@ -1334,16 +1335,28 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Whether all rows with these values meet a condition in SQL, as far as it is read.
-fn says(condition: &str, values: &Values, dbms: Dbms) -> bool {
+/// Whether all rows of a table with these values meet a condition in SQL, as far as it is read.
+fn says(condition: &str, table: &Table, values: &Values, dbms: Dbms) -> bool {
     let query = SqlQuery::read(&format!("SELECT 1 WHERE {condition}"), Some(dbms)).ok();
     let conditions = query.as_ref().and_then(SqlQuery::select);
     let conditions = conditions.map_or(&[][..], |select| &*select.conditions);
     let is_said = |one: &Condition| {
         let said = one.said();
         said.is_some_and(|(column, constant)| {
+            // Values that are equal may have other texts: of a time, or where case does not matter.
+            let is_exact = |own: &Column| {
+                let is_text =
+                    matches!(own.data_type, DataType::Text { .. } | DataType::Enum { .. });
+                is_text && !own.insensitive
+            };
+            let operands = one.operands();
+            let is_cast = operands.first().is_some_and(|side| side.is_computed());
             let mut values = values.iter();
-            values.any(|(name, value)| column.name.is(name) && *value == constant)
+            values.any(|(name, value)| {
+                column.name.is(name)
+                    && *value == constant
+                    && (!is_cast || table.column(name).is_some_and(is_exact))
+            })
         })
     };
     !conditions.is_empty() && conditions.iter().all(is_said)

@@ -406,6 +406,20 @@ const CASES: &[Case] = &[
         silent: ["WHERE project = :p", "WHERE project = :p AND ended IS NULL"],
     },
     Case {
+        kind: "many items at once",
+        named: "members 1000: id, project, state text open
+            -- leave (1/s)\nUPDATE members SET state = :s WHERE project = :p;",
+        says: "leave",
+        silent: ["WHERE project = :p", "WHERE project = :p AND state = 'open'"],
+    },
+    Case {
+        kind: "many items at once",
+        named: "members 1000: id, project, state text ci open
+            -- leave (1/s)\nUPDATE members SET state = :s WHERE project = :p AND state = 'open';",
+        says: "leave",
+        silent: [" ci open", " open"],
+    },
+    Case {
         kind: "expires",
         named: "sessions 1000: id, owner, ends time
             -- expires: sessions by ends
@@ -987,18 +1001,10 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
                     "day_first" => sample.day_first = rows,
                     "offsets" => sample.offsets = number,
                     "mixed" => sample.mixed = number,
-                    "partial" => table.indexes.push(Index {
-                        columns: vec![table.columns.last().unwrap().name.clone(), own.clone()],
-                        unique: true,
-                        condition: Some("id > 0".to_owned()),
-                        ..Index::default()
-                    }),
-                    "current" => table.indexes.push(Index {
-                        columns: vec![table.columns.last().unwrap().name.clone()],
-                        unique: true,
-                        condition: Some(format!("({own} IS NULL)")),
-                        ..Index::default()
-                    }),
+                    "partial" | "current" | "open" => {
+                        let before = table.columns.last().unwrap();
+                        table.indexes.push(partial(word, &before.name, &own));
+                    }
                     "null" => column.nullable = true,
                     "now" => column.default = Some("now()".to_owned()),
                     "ci" => column.insensitive = true,
@@ -1040,6 +1046,21 @@ pub(crate) fn schema(text: &str) -> (Catalog, Limits) {
         catalog.tables.push(table);
     }
     (catalog, limits)
+}
+
+/// A unique index over some rows.
+fn partial(word: &str, before: &str, own: &str) -> Index {
+    let (columns, condition) = match word {
+        "partial" => (vec![before, own], "id > 0".to_owned()),
+        "open" => (vec![before], format!("{own}::text = 'open'::text")),
+        _ => (vec![before], format!("({own} IS NULL)")),
+    };
+    Index {
+        columns: columns.into_iter().map(str::to_owned).collect(),
+        unique: true,
+        condition: Some(condition),
+        ..Index::default()
+    }
 }
 
 fn kind(word: &str) -> DataType {
