@@ -305,6 +305,7 @@ impl<'m, 'c> Material<'m, 'c> {
         write: &'w Write,
     ) -> Vec<(f64, &'w Values)> {
         let facts = self.pricing.facts;
+        let rate = write.rate * self.rows_found(table, write);
         let (before, after) = (&write.said.before, &write.said.after);
         let is_update = write.kind == WriteKind::Update;
         let changes = |when: &&When| when.takes(before) != when.takes(after);
@@ -320,11 +321,28 @@ impl<'m, 'c> Material<'m, 'c> {
                 None if !leaves => 1.0,
                 Some(true) | None => 1.0 / facts.share(when, table),
             });
-            write.rate * each.product::<f64>()
+            rate * each.product::<f64>()
         };
         let goes = (write.kind != WriteKind::Insert).then(|| (-met(before), before));
         let comes = (write.kind != WriteKind::Delete).then(|| (met(after), after));
         goes.into_iter().chain(comes).collect()
+    }
+
+    /// About how many rows an UPDATE or DELETE finds by values alone, for each set of them; 1 of any other.
+    fn rows_found(&self, table: &Table, write: &Write) -> f64 {
+        let by = &write.found_by;
+        let mut keys = table.keys(self.catalog.dbms);
+        let is_row = keys.any(|key| key.columns.iter().all(|column| by.contains(column)));
+        let is_alone =
+            write.below.is_empty() && write.said.before.keys().all(|column| by.contains(column));
+        if is_row || by.is_empty() || !is_alone {
+            return 1.0;
+        }
+        let facts = self.pricing.facts;
+        let values = by
+            .iter()
+            .map(|column| facts.distinct(&Path::own(column), table));
+        (rows(table) / values.product::<f64>()).max(1.0)
     }
 
     /// The same of the rows that a read finds by its parameters. Where parents come too, each gets its share of the new items, as those
