@@ -155,7 +155,8 @@ fn each_asked<'t>(
                 _ => None,
             };
             let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
-            add(placeholder, Value::Text(own.to_owned()), false, begin);
+            let begins = is_begun && end.is_none();
+            add(placeholder, Value::Text(own.to_owned()), begins, begin);
             given
                 .by_ref()
                 .take(own.matches(PARAMETER).count())
