@@ -7,13 +7,12 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
     SortCondition, Template, TemplatePart,
 };
-use dynafold_mapping::writing;
 use dynafold_relational::catalog::Table;
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
 
 use super::conditions::{By, ColumnTest, Reads, Taken};
-use super::made::{MadeOf, key_values};
+use super::made::{MadeOf, PARAMETER, asked_text, asked_value, key_values};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{Ask, Test, Value};
 use crate::path::Path;
@@ -303,20 +302,13 @@ fn range_tests<'t>(
     tests
 }
 
-/// Stands for a parameter's value in a text: no mapping has it.
-const PARAMETER: char = '\0';
-
 /// The values that a bound has in the places of the values of a key, and how a key with the same values compares with it; `None` where
 /// that is not known.
 fn compared<'t>(
     made: &'t Template,
     bound: &Template,
 ) -> (Vec<(&'t Placeholder, Value)>, Option<Ordering>) {
-    let text = bound.flat().into_iter().map(|part| match part {
-        TemplatePart::Text(own) => own.clone(),
-        _ => PARAMETER.to_string(),
-    });
-    let text: String = text.collect();
+    let text = asked_text(bound);
     let mut given = bound.placeholders();
     let (mut rest, mut values) = (text.as_str(), Vec::new());
     let mut parts = made.parts.iter().peekable();
@@ -336,26 +328,10 @@ fn compared<'t>(
             TemplatePart::Value(_) if rest.is_empty() => return (values, Some(Ordering::Greater)),
             TemplatePart::Value(placeholder) => placeholder,
         };
-        if let Some(after) = rest.strip_prefix(PARAMETER) {
-            let own = given.next().filter(|one| {
-                one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
-            });
-            let name = own.map_or_else(String::new, |one| one.place.written.to_string());
-            values.push((placeholder, Value::Parameter(name)));
-            rest = after;
-        } else {
-            let end = match parts.peek() {
-                Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
-                _ => None,
-            };
-            let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
-            values.push((placeholder, Value::Text(own.to_owned())));
-            given
-                .by_ref()
-                .take(own.matches(PARAMETER).count())
-                .for_each(drop);
-            rest = after;
-        }
+        let next = parts.peek().copied();
+        let (value, after) = asked_value(rest, placeholder, next, &mut given);
+        values.push((placeholder, value));
+        rest = after;
     }
     let ordering = if rest.is_empty() {
         Ordering::Equal
