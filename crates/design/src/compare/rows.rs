@@ -3,15 +3,16 @@
 use std::cmp::Ordering;
 
 use dynafold_dynamodb::Attribute;
+use dynafold_format::each_once;
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
     SortCondition, Template, TemplatePart,
 };
-use dynafold_relational::catalog::Table;
+use dynafold_relational::catalog::{Catalog, Table};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
 
-use super::conditions::{By, ColumnTest, Reads, Taken};
+use super::conditions::{By, ColumnTest, Reads, Taken, named};
 use super::made::{MadeOf, PARAMETER, asked_text, asked_value, key_values};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{Ask, Test, Value};
@@ -152,6 +153,17 @@ impl<'d> Priced<'d> {
         there
     }
 
+    /// The columns without which a `<>` of the filter takes items too.
+    pub(super) fn absent(&self, pattern: &AccessPattern, root: &'d Table) -> Vec<String> {
+        let (rows, catalog) = (self.rows_of(pattern, root), self.facts.catalog);
+        let columns = rows.iter().flat_map(|one| {
+            let tests = one.asked.tests.iter();
+            let taken = tests.filter(move |test| one.takes_absent(test, catalog));
+            taken.map(move |test| named(one.asked.root, &test.path))
+        });
+        each_once(columns)
+    }
+
     /// Whether the items that an access pattern takes are those which meet all conditions of a read, and no others.
     pub(super) fn takes_no_others(
         &self,
@@ -162,17 +174,11 @@ impl<'d> Priced<'d> {
         let [one] = rows else {
             return false;
         };
-        let is_there = |path: &Path| {
-            let mut all = one.asked.tests.iter().chain(&one.there.tests);
-            !path.may_be_null(ask.root, self.facts.catalog)
-                || all.any(|one| one.test == Test::Exists && one.path == *path)
-        };
         let mut own = one.there.clone();
-        own.tests.extend(one.asked.tests.iter().filter_map(|one| {
-            // In DynamoDB, an attribute that is not there differs from every value.
-            let may_lack = matches!(one.test, Test::Compare(Comparator::NotEqual, _));
-            (!one.folds && (!may_lack || is_there(&one.path))).then(|| one.clone())
-        }));
+        let asked = one.asked.tests.iter();
+        let exact = asked.filter(|test| !test.folds);
+        let exact = exact.filter(|test| !one.takes_absent(test, self.facts.catalog));
+        own.tests.extend(exact.cloned());
         one.table.is_some_and(|table| table.name == ask.root.name)
             && !ask.merges()
             && !ask.sorts
@@ -183,6 +189,20 @@ impl<'d> Priced<'d> {
 }
 
 impl<'d> ItemRows<'d> {
+    /// Whether it is a `<>` of the filter that takes items without the attribute too: in DynamoDB, what is not there differs from every
+    /// value.
+    fn takes_absent(&self, test: &ColumnTest<'_>, catalog: &Catalog) -> bool {
+        let is_unequal = |one: &ColumnTest<'_>| {
+            one.by == By::Filter && matches!(one.test, Test::Compare(Comparator::NotEqual, _))
+        };
+        let mut all = self.asked.tests.iter().chain(&self.there.tests);
+        is_unequal(test)
+            && test.path.may_be_null(self.asked.root, catalog)
+            && !all.any(|one| {
+                one.path == test.path && !is_unequal(one) && one.test.implies(&Test::Exists)
+            })
+    }
+
     pub(super) fn is_of(&self, table: &Table) -> bool {
         self.table.is_some_and(|own| own.name == table.name)
     }

@@ -2377,6 +2377,23 @@ fn items_without_an_attribute_are_not_the_first_rows_of_a_read_of_others() {
 }
 
 #[test]
+fn it_is_said_that_a_filter_takes_items_without_its_attribute() {
+    let absent = |null: &str, filter: &str| {
+        let tables = format!("bids 100: id, lot distinct=10, price, state text{null}");
+        let mapping = format!(
+            "items:\n{BID}\naccess_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\" }}, filter: \"{filter}\" }}\n"
+        );
+        let sql = format!("-- one (1/s)\nSELECT {};", bids("id", "AND state <> :s"));
+        read(&priced(&tables, &mapping, &sql)).with_absent.clone()
+    };
+    assert_eq!(absent(" null", "state <> :s"), ["bids.state"]);
+    assert!(absent("", "state <> :s").is_empty());
+    let exists = "attribute_exists(state) AND state <> :s";
+    assert!(absent(" null", exists).is_empty());
+}
+
+#[test]
 fn one_parameter_for_two_columns_serves_no_read_with_two() {
     let why = |of: &str, columns: &str| {
         format!("{of} compares {columns} with one parameter, which the statement does not")
