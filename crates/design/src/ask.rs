@@ -12,7 +12,7 @@ mod sql;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{free_name, has_word, joined, text_if, whole};
+use dynafold_format::{each_once, free_name, has_word, joined, text_if, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
@@ -1258,8 +1258,9 @@ impl<'c, 'q> Reading<'c, 'q> {
     /// The figures that it computes over rows, and whether it groups them.
     fn figures(&self) -> Option<String> {
         let names = selected_values(self.select).flat_map(functions);
-        let mut names = names.filter(|name| is_aggregate(name) && !LISTS.contains(&name.as_str()));
-        let figure = names.next().map(|name| format!("computes {name}()"));
+        let names = names.filter(|name| is_aggregate(name) && !LISTS.contains(&name.as_str()));
+        let names = each_once(names.map(|name| format!("{name}()")));
+        let figure = (!names.is_empty()).then(|| format!("computes {}", names.join(", ")));
         let groups = self.select.having || self.select.groups;
         figure
             .filter(|_| self.extreme.is_none())

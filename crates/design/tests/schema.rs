@@ -673,6 +673,11 @@ fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
         -- distinct (5/s)\nSELECT count(DISTINCT kind) AS c FROM orders WHERE user_id = :u;
         -- counted (5/s)\nSELECT count(kind) AS c, max(user_id) AS m FROM orders WHERE user_id = :u;",
     );
+    let extremes = notes(&report, "extremes");
+    assert!(
+        extremes.contains("it computes max(), min(): "),
+        "{extremes}"
+    );
     for (name, is_noted) in [("extremes", true), ("distinct", true), ("counted", false)] {
         let notes = notes(&report, name);
         assert_eq!(
