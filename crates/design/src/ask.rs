@@ -12,7 +12,7 @@ mod sql;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{free_name, has_word, joined, text_if, whole};
+use dynafold_format::{each_once, free_name, has_word, joined, text_if, whole};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Table, TableName, sorts_by_bytes,
 };
@@ -1149,7 +1149,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         Some(path)
     }
 
-    /// The column of a query that asks for its greatest or least value and nothing else.
+    /// The column of a query that asks for its greatest or least value and nothing else, where a key sorts it as the database does.
     fn only_extreme(&self) -> Option<(At, bool)> {
         let [SelectOutput::One { value, .. }] = self.select.outputs.as_slice() else {
             return None;
@@ -1166,7 +1166,10 @@ impl<'c, 'q> Reading<'c, 'q> {
             _ => return None,
         };
         let is_alone = !self.select.groups && !self.select.having && self.query.order.is_none();
-        Some((self.column(column).filter(|_| is_alone)?, is_greatest))
+        let (at, column) = self.column(column).filter(|_| is_alone)?;
+        let table = self.tables.get(at)?;
+        let is_sorted = self.unsortable(table, &Path::own(&column)).is_none();
+        is_sorted.then_some(((at, column), is_greatest))
     }
 
     /// What is asked: as rows of one item type, and as an item collection.
@@ -1255,8 +1258,9 @@ impl<'c, 'q> Reading<'c, 'q> {
     /// The figures that it computes over rows, and whether it groups them.
     fn figures(&self) -> Option<String> {
         let names = selected_values(self.select).flat_map(functions);
-        let mut names = names.filter(|name| is_aggregate(name) && !LISTS.contains(&name.as_str()));
-        let figure = names.next().map(|name| format!("computes {name}()"));
+        let names = names.filter(|name| is_aggregate(name) && !LISTS.contains(&name.as_str()));
+        let names = each_once(names.map(|name| format!("{name}()")));
+        let figure = (!names.is_empty()).then(|| format!("computes {}", names.join(", ")));
         let groups = self.select.having || self.select.groups;
         figure
             .filter(|_| self.extreme.is_none())
@@ -1446,9 +1450,6 @@ impl<'c, 'q> Reading<'c, 'q> {
                 return unserved("sorts by a computed value", MATERIALIZE);
             };
             let table = root.and_then(|root| self.tables.get(*root)).copied();
-            if let Some(column) = table.and_then(|table| self.unsortable(table, &path)) {
-                return unserved(format!("sorts by {column}"), MATERIALIZE);
-            }
             // Of equal ones the key decides, so that the answer is one row.
             let key = table.into_iter().flat_map(|table| self.sorted_key(table));
             let key = key.map(|column| (Path::own(column), *is_greatest != self.is_first_key));

@@ -128,6 +128,9 @@ pub struct PricedRequest {
     /// and filters compare them byte by byte, and may find fewer rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub byte_by_byte: Vec<String>,
+    /// The columns without which a `<>` of the filter takes items too, which SQL leaves out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub with_absent: Vec<String>,
 }
 
 impl PricedMapping {
@@ -664,6 +667,7 @@ impl<'d> Priced<'d> {
             usd_month: 0.0,
             consistent: None,
             byte_by_byte: compared_loosely(&of_statement, catalog),
+            with_absent: main.map_or_else(Vec::new, |main| self.absent(pattern, main)),
         }
     }
 

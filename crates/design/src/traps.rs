@@ -305,6 +305,7 @@ impl<'m, 'c> Material<'m, 'c> {
         write: &'w Write,
     ) -> Vec<(f64, &'w Values)> {
         let facts = self.pricing.facts;
+        let rate = write.rate * self.rows_found(table, write);
         let (before, after) = (&write.said.before, &write.said.after);
         let is_update = write.kind == WriteKind::Update;
         let changes = |when: &&When| when.takes(before) != when.takes(after);
@@ -320,11 +321,28 @@ impl<'m, 'c> Material<'m, 'c> {
                 None if !leaves => 1.0,
                 Some(true) | None => 1.0 / facts.share(when, table),
             });
-            write.rate * each.product::<f64>()
+            rate * each.product::<f64>()
         };
         let goes = (write.kind != WriteKind::Insert).then(|| (-met(before), before));
         let comes = (write.kind != WriteKind::Delete).then(|| (met(after), after));
         goes.into_iter().chain(comes).collect()
+    }
+
+    /// About how many rows an UPDATE or DELETE finds by values alone, for each set of them; 1 of any other.
+    fn rows_found(&self, table: &Table, write: &Write) -> f64 {
+        let by = &write.found_by;
+        let mut keys = table.keys(self.catalog.dbms);
+        let is_row = keys.any(|key| key.columns.iter().all(|column| by.contains(column)));
+        let is_alone =
+            write.below.is_empty() && write.said.before.keys().all(|column| by.contains(column));
+        if is_row || by.is_empty() || !is_alone {
+            return 1.0;
+        }
+        let facts = self.pricing.facts;
+        let values = by
+            .iter()
+            .map(|column| facts.distinct(&Path::own(column), table));
+        (rows(table) / values.product::<f64>()).max(1.0)
     }
 
     /// The same of the rows that a read finds by its parameters. Where parents come too, each gets its share of the new items, as those
@@ -1152,19 +1170,23 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
 enum Growth {
     /// More and more.
     Further(f64),
-    /// What came in a day stands between the bounds of a range of times if these are a day apart.
+    /// What came in a day stands between the bounds of a range of times if these are a day apart, and the times are those of the INSERTs.
     OfRange(f64),
 }
 
 impl Growth {
     fn of(material: &Material<'_, '_>, ask: &Ask<'_>) -> Self {
-        let is_span = ask.range.as_ref().is_some_and(|range| {
+        let span = ask.range.as_ref().and_then(|range| {
+            let is_span = range.low.is_some() && range.high.is_some();
             let column = range.path.column_of(ask.root, material.catalog);
-            let is_number = column.is_some_and(|one| one.data_type.family() == TypeFamily::Number);
-            range.low.is_some() && range.high.is_some() && !is_number
+            column.filter(|one| is_span && one.data_type.family() != TypeFamily::Number)
         });
-        if !is_span {
+        let Some(column) = span else {
             return Self::Further(material.list_growth(ask));
+        };
+        // Dates and texts may say anything: a birthday, a name.
+        if !matches!(column.data_type, DataType::Timestamp { .. }) && !is_clock(column) {
+            return Self::Further(0.0);
         }
         let mut all = ask.clone();
         all.range = None;
@@ -1172,11 +1194,23 @@ impl Growth {
     }
 }
 
+/// Whether a column is the time of the INSERT where this does not give another.
+fn is_clock(column: &Column) -> bool {
+    let default = column.default.as_deref().unwrap_or_default();
+    let default = default.to_lowercase();
+    ["current_date", "current_timestamp", "now("]
+        .iter()
+        .any(|clock| default.contains(clock))
+}
+
 /// How long a list is, where it is long or becomes so.
 fn long_list(how: &str, items: f64, growth: Growth) -> Option<String> {
     let (grows, by) = match growth {
         Growth::Further(grows) => (grows, "more a day"),
-        Growth::OfRange(grows) => (grows, "for each day of its range"),
+        Growth::OfRange(grows) => (
+            grows,
+            "for each day of its range if that is of the times of the INSERTs",
+        ),
     };
     (items > LONG || grows > LONG).then(|| {
         let more = text_if(grows >= 1.0, format!(" now, {} {by}", about(grows)));
@@ -1296,7 +1330,8 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
         }
         let unique = table.unique_keys.iter().map(|key| &*key.columns);
         let partial = table.indexes.iter().filter(|index| {
-            let is_said = |sql: &String| says(sql, &write.said.before, material.catalog.dbms);
+            let is_said =
+                |sql: &String| says(sql, table, &write.said.before, material.catalog.dbms);
             index.unique && index.condition.as_ref().is_none_or(is_said)
         });
         let partial = partial.map(|index| &*index.columns);
@@ -1318,16 +1353,28 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Whether all rows with these values meet a condition in SQL, as far as it is read.
-fn says(condition: &str, values: &Values, dbms: Dbms) -> bool {
+/// Whether all rows of a table with these values meet a condition in SQL, as far as it is read.
+fn says(condition: &str, table: &Table, values: &Values, dbms: Dbms) -> bool {
     let query = SqlQuery::read(&format!("SELECT 1 WHERE {condition}"), Some(dbms)).ok();
     let conditions = query.as_ref().and_then(SqlQuery::select);
     let conditions = conditions.map_or(&[][..], |select| &*select.conditions);
     let is_said = |one: &Condition| {
         let said = one.said();
         said.is_some_and(|(column, constant)| {
+            // Values that are equal may have other texts: of a time, or where case does not matter.
+            let is_exact = |own: &Column| {
+                let is_text =
+                    matches!(own.data_type, DataType::Text { .. } | DataType::Enum { .. });
+                is_text && !own.insensitive
+            };
+            let operands = one.operands();
+            let is_cast = operands.first().is_some_and(|side| side.is_computed());
             let mut values = values.iter();
-            values.any(|(name, value)| column.name.is(name) && *value == constant)
+            values.any(|(name, value)| {
+                column.name.is(name)
+                    && *value == constant
+                    && (!is_cast || table.column(name).is_some_and(is_exact))
+            })
         })
     };
     !conditions.is_empty() && conditions.iter().all(is_said)

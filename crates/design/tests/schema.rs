@@ -673,6 +673,11 @@ fn figures_of_texts_that_the_database_compares_by_a_collation_are_noted() {
         -- distinct (5/s)\nSELECT count(DISTINCT kind) AS c FROM orders WHERE user_id = :u;
         -- counted (5/s)\nSELECT count(kind) AS c, max(user_id) AS m FROM orders WHERE user_id = :u;",
     );
+    let extremes = notes(&report, "extremes");
+    assert!(
+        extremes.contains("it computes max(), min(): "),
+        "{extremes}"
+    );
     for (name, is_noted) in [("extremes", true), ("distinct", true), ("counted", false)] {
         let notes = notes(&report, name);
         assert_eq!(
@@ -706,10 +711,15 @@ fn what_a_database_sorts_otherwise_than_its_text_is_asked_of_no_sort_key() {
     let named = typed("enum('sick','parental')", DataType::Enum { values: labels });
     let collation = Some("utf8mb4_0900_ai_ci".to_owned());
     let named = Column { collation, ..named };
+    let time = DataType::Time {
+        digits: 0,
+        zone: false,
+    };
     for (dbms, column, is_sorted) in [
         (Dbms::Postgres, typed("uuid", DataType::Uuid), true),
         (Dbms::Mariadb, typed("uuid", DataType::Uuid), false),
         (Dbms::Mariadb, text("inet6"), false),
+        (Dbms::Mysql, typed("time", time), false),
         (Dbms::Mysql, named, false),
     ] {
         let mut catalog = shop_with_kinds();
@@ -725,17 +735,17 @@ fn what_a_database_sorts_otherwise_than_its_text_is_asked_of_no_sort_key() {
             -- sorted (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u ORDER BY kind;",
         );
         let why = |name: &str| read(&report, name).why_not.clone().unwrap_or_default();
-        for (name, begin) in [("above", "asks for a range of"), ("last", "sorts by")] {
-            let refused = why(name).contains(&format!("{begin} {said}"));
-            assert_eq!(refused, !is_sorted, "{dbms:?} {name}: {}", why(name));
-        }
+        let refused = why("above").contains(&format!("asks for a range of {said}"));
+        assert_eq!(refused, !is_sorted, "{dbms:?}: {}", why("above"));
         let sorted = notes(&report, "sorted");
         let is_told = sorted.contains(&format!("its SQL sorts by {said}"));
         assert_eq!(is_told, !is_sorted, "{dbms:?}: {sorted}");
         assert!(!sorted.contains("by bytes"), "{dbms:?}: {sorted}");
-        let both = notes(&report, "both");
-        let is_told = both.contains("values of kind otherwise than");
-        assert_eq!(is_told, !is_sorted, "{dbms:?}: {both}");
+        for name in ["last", "both"] {
+            let notes = notes(&report, name);
+            let is_told = notes.contains("values of kind otherwise than");
+            assert_eq!(is_told, !is_sorted, "{dbms:?} {name}: {notes}");
+        }
     }
 }
 

@@ -92,7 +92,8 @@ impl Condition {
         }
     }
 
-    /// The column that it holds equal to one constant, or NULL, with that.
+    /// The column that it holds equal to one constant, or NULL, with that; as it is, or its text, as PostgreSQL prints conditions:
+    /// `v::text = 'a'::text`.
     pub fn said(&self) -> Option<(&ColumnRef, Constant)> {
         if let ConditionTest::Null {
             operand,
@@ -106,7 +107,14 @@ impl Condition {
             _ => self.equal()?,
         };
         let constant = right.constant().filter(|one| **one != Constant::Null)?;
-        Some((left.column()?, constant.clone()))
+        let is_text =
+            |one: &Wrapping| matches!(one, Wrapping::Cast(to) if to.eq_ignore_ascii_case("text"));
+        match &left.value {
+            OperandValue::Column(column) if left.around.iter().all(is_text) => {
+                Some((column, constant.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// The one column that it holds below something that is no column.

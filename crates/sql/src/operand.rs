@@ -199,10 +199,11 @@ impl Operand {
         }
     }
 
-    /// The constant, if the operand is nothing else.
+    /// The constant that the operand is, as it is or in a cast.
     pub(super) fn constant(&self) -> Option<&Constant> {
+        let is_cast = |one: &Wrapping| matches!(one, Wrapping::Cast(_));
         match &self.value {
-            OperandValue::Constant(constant) if self.around.is_empty() => Some(constant),
+            OperandValue::Constant(constant) if self.around.iter().all(is_cast) => Some(constant),
             _ => None,
         }
     }

@@ -664,7 +664,7 @@ fn is_computed(expression: &Expr, dbms: Dbms) -> bool {
                 }
                 Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
                 Expr::Function(function)
-                    if !gives_one_value(&function.name.to_string().to_lowercase()) =>
+                    if !gives_one_value(&function.name.to_string().to_lowercase(), self.0) =>
                 {
                     ControlFlow::Break(())
                 }
@@ -804,6 +804,8 @@ mod tests {
             "a = nextval('s')",
             "a BETWEEN random() AND clock_timestamp()",
             "a > app.limit_of(5)",
+            // PostgreSQL has no function of this name: it is somebody's.
+            "a = space(5)",
             "a = CAST('x' AS \"citext\")",
             "a = CAST('x' AS bpchar(5))",
             "a = 'x'::character(5)",

@@ -68,6 +68,7 @@ const OF_SQLITE: &str = "\
     json_type json_valid pow power printf quote sqrt substring trunc unhex unicode";
 
 /// What is more of one database or two.
+#[cfg(test)]
 pub(super) const OF_SOME: [&str; 5] = [
     OF_MYSQL,
     OF_MYSQL_ALONE,
@@ -76,7 +77,7 @@ pub(super) const OF_SOME: [&str; 5] = [
     OF_SQLITE,
 ];
 
-/// Functions that give all rows of a statement one value where their arguments do, besides [`STEADY`] and [`OF_SOME`]: the clock as
+/// Functions that give all rows of a statement one value where their arguments do, besides those of [`is_steady`]: the clock as
 /// it stood when the statement began, who asks, and what is computed of these. Of all others it is not known: `random()`,
 /// `gen_random_uuid()` and `nextval('s')` give each row its own.
 pub(super) const ONE_TO_A_STATEMENT: &str = include_str!("statement_functions.txt");
@@ -91,9 +92,8 @@ pub fn is_aggregate(function: &str) -> bool {
 }
 
 /// Whether a function gives all rows of a statement one value where its arguments do.
-pub(crate) fn gives_one_value(function: &str) -> bool {
-    let mut all = [STEADY, ONE_TO_A_STATEMENT].into_iter().chain(OF_SOME);
-    all.any(|list| is_listed(list, function))
+pub(crate) fn gives_one_value(function: &str, dbms: Dbms) -> bool {
+    is_steady(function, Some(dbms)) || is_listed(ONE_TO_A_STATEMENT, function)
 }
 
 /// Whether a function is the database's own and gives the same for the same. To SQLite nobody adds functions: they would be the

@@ -144,8 +144,8 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                 computed = from_itself(&set, table.1.as_ref(), &sql);
                 let said = set.iter().filter(|_| is_meant);
                 let said = said.filter_map(|(name, value)| {
-                    let value = said_constant(&Operand::of((*value)?, &sql))?;
-                    Some((name.text.clone(), value))
+                    let value = Operand::of((*value)?, &sql);
+                    Some((name.text.clone(), value.constant()?.clone()))
                 });
                 inserts.values = said.collect();
                 let set = set.into_iter().map(|(name, _)| name.text).collect();
@@ -355,7 +355,7 @@ fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<Option<Constant>> {
     };
     let said = |row: &Vec<&Expr>| -> Vec<Option<Constant>> {
         let values = row.iter().map(|value| Operand::of(value, sql));
-        values.map(|value| said_constant(&value)).collect()
+        values.map(|value| value.constant().cloned()).collect()
     };
     let mut rows = rows.iter().map(said);
     let first = rows.next().unwrap_or_default();
@@ -376,7 +376,7 @@ fn gives_same(given: &Operand, name: &str, value: &Constant) -> bool {
         (OperandValue::Column(column), [Wrapping::Function(function)]) => {
             function == "values" && column.name.is(name)
         }
-        _ => said_constant(given).as_ref() == Some(value),
+        _ => given.constant() == Some(value),
     }
 }
 
@@ -412,19 +412,11 @@ pub fn constant(expression: &str, dbms: Dbms) -> Option<Constant> {
         expression.to_owned(),
         Sql::read(expression, Some(dbms)).ok()?,
     );
-    on_large_stack(move || said_constant(&Operand::of(&self::expression(&text, dbms)?, &sql)))
-        .flatten()
-}
-
-/// The constant that a value is, as it is or in a cast.
-fn said_constant(value: &Operand) -> Option<Constant> {
-    let is_cast = |one: &Wrapping| matches!(one, Wrapping::Cast(_));
-    match &value.value {
-        OperandValue::Constant(constant) if value.around.iter().all(is_cast) => {
-            Some(constant.clone())
-        }
-        _ => None,
-    }
+    on_large_stack(move || {
+        let value = Operand::of(&self::expression(&text, dbms)?, &sql);
+        value.constant().cloned()
+    })
+    .flatten()
 }
 
 /// Whether it is a sum with the greatest value of a column.
@@ -807,6 +799,10 @@ mod tests {
         assert_eq!(moves.values, [text("a", "x"), text("b", "y")]);
         let null = ("e".to_owned(), Constant::Null);
         assert_eq!(moves.found_values, [text("a", "z"), null]);
+        let cast =
+            "DELETE FROM t WHERE id = :id AND a::text = 'z'::text AND b::date = '2026-01-01'";
+        let cast = write_statement(cast, Dbms::Postgres).unwrap();
+        assert_eq!(cast.found_values, [text("a", "z")]);
         for sql in [
             "DELETE FROM t WHERE id = 1 AND a = 'z'",
             "DELETE FROM t USING s WHERE s.id = :id AND a = 'z'",

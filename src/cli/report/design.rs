@@ -82,8 +82,13 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 !columns.is_empty(),
                 format!(", compares {columns} byte by byte"),
             );
+            let columns = served.with_absent.join(", ");
+            let absent = text_if(
+                !columns.is_empty(),
+                format!(", returns items without {columns} too"),
+            );
             let request = served.request_text();
-            format!("{request}, {units} units, {cost}{eventual}{bytes}")
+            format!("{request}, {units} units, {cost}{eventual}{bytes}{absent}")
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }

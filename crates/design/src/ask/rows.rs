@@ -190,8 +190,9 @@ impl<'c> Reading<'c, '_> {
             ));
             let names = self.figure_columns(|table, column, is_computed| {
                 // Such values are equal where their texts are.
+                let of_text = [TypeFamily::Text, TypeFamily::Time, TypeFamily::Binary];
                 let is_sorted_otherwise = is_computed
-                    && column.data_type.family() == TypeFamily::Text
+                    && of_text.contains(&column.data_type.family())
                     && self.unsortable(table, &Path::own(&column.name)).is_some();
                 column.insensitive || column.collation.is_some() || is_sorted_otherwise
             });

@@ -380,6 +380,14 @@ impl Reads<'_> {
             (Test::Compare(comparator, Value::Text(text)), Some(made)) => {
                 any(&|one| one.says(made, *comparator, text))
             }
+            (Test::BeginsWith(Value::Text(text)), Some(made)) => {
+                // What filters make of a text may begin otherwise.
+                let is_plain = !own.folds && made.filters.is_empty();
+                any(&|one| {
+                    one.says(made, Comparator::Equal, text)
+                        || is_plain && !one.folds && one.test.implies(&own.test)
+                })
+            }
             (Test::Exists, _) => {
                 let mut present = self.ways.iter().flat_map(|way| way.present());
                 !own.path.may_be_null(root, self.facts.catalog)

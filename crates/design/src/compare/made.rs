@@ -96,8 +96,42 @@ pub(super) fn key_values<'t>(pattern: &AccessPattern, item: &'t ItemType) -> Vec
     found
 }
 
-/// Stands for a parameter's value in the text of a key: no mapping has it.
-const PARAMETER: char = '\0';
+/// Stands for a parameter's value in a text: no mapping has it.
+pub(super) const PARAMETER: char = '\0';
+
+/// The text that is asked of a key.
+pub(super) fn asked_text(asked: &Template) -> String {
+    let text = asked.flat().into_iter().map(|part| match part {
+        TemplatePart::Text(own) => own.clone(),
+        _ => PARAMETER.to_string(),
+    });
+    text.collect()
+}
+
+/// What the text that is asked of a key has in the place of one of its values, and what stands behind that. `next`: what the key goes on
+/// with; `given`: the parameters that are left.
+pub(super) fn asked_value<'t, 'a>(
+    text: &'t str,
+    placeholder: &Placeholder,
+    next: Option<&TemplatePart>,
+    given: &mut impl Iterator<Item = &'a Placeholder>,
+) -> (Value, &'t str) {
+    if let Some(after) = text.strip_prefix(PARAMETER) {
+        let own = given.next().filter(|one| {
+            one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
+        });
+        let name = own.map_or_else(String::new, |one| one.place.written.to_string());
+        return (Value::Parameter(name), after);
+    }
+    let end = match next {
+        Some(TemplatePart::Text(next)) => text.find(next.as_str()),
+        _ => None,
+    };
+    let (own, after) = text.split_at(end.unwrap_or(text.len()));
+    let passed = own.matches(PARAMETER).count();
+    given.take(passed).for_each(drop);
+    (Value::Text(own.to_owned()), after)
+}
 
 /// Calls `add` for each value of a key that is made so: with what is asked of it, whether it only begins so, and where it begins in the
 /// text that is asked for. `is_begun`: the key only begins so.
@@ -107,11 +141,7 @@ fn each_asked<'t>(
     is_begun: bool,
     add: &mut dyn FnMut(&'t Placeholder, Value, bool, usize),
 ) {
-    let text = asked.flat().into_iter().map(|part| match part {
-        TemplatePart::Text(own) => own.clone(),
-        _ => PARAMETER.to_string(),
-    });
-    let text: String = text.collect();
+    let text = asked_text(asked);
     let mut given = asked.placeholders();
     let mut rest = text.as_str();
     let mut parts = made.flat().into_iter().peekable();
@@ -129,39 +159,22 @@ fn each_asked<'t>(
             return;
         }
         let begin = text.len() - rest.len();
-        if let Some(after) = rest.strip_prefix(PARAMETER) {
-            let own = given.next().filter(|one| {
-                one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
-            });
-            let name = own.map_or_else(String::new, |one| one.place.written.to_string());
-            // What stands behind it belongs to the value if the key does not go on so.
-            let ends = |next: &str| {
-                !after.is_empty() && (after.starts_with(next) || next.starts_with(after))
+        let next = parts.peek().copied();
+        let (value, after) = asked_value(rest, placeholder, next, &mut given);
+        // What stands behind it belongs to the value if the key does not go on so.
+        let ends =
+            |next: &str| !after.is_empty() && (after.starts_with(next) || next.starts_with(after));
+        let begins = is_begun
+            && match next {
+                Some(TemplatePart::Text(next)) => !ends(next.as_str()),
+                Some(_) => after.is_empty(),
+                None => true,
             };
-            let begins = is_begun
-                && match parts.peek() {
-                    Some(TemplatePart::Text(next)) => !ends(next.as_str()),
-                    Some(_) => after.is_empty(),
-                    None => true,
-                };
-            add(placeholder, Value::Parameter(name), begins, begin);
-            if begins {
-                return;
-            }
-            rest = after;
-        } else {
-            let end = match parts.peek() {
-                Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
-                _ => None,
-            };
-            let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
-            add(placeholder, Value::Text(own.to_owned()), false, begin);
-            given
-                .by_ref()
-                .take(own.matches(PARAMETER).count())
-                .for_each(drop);
-            rest = after;
+        add(placeholder, value, begins, begin);
+        if begins {
+            return;
         }
+        rest = after;
     }
 }
 

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 
 use dynafold_dynamodb::Attribute;
+use dynafold_format::each_once;
 use dynafold_mapping::model::{
     AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
     SortCondition, Template, TemplatePart,
 };
-use dynafold_mapping::writing;
-use dynafold_relational::catalog::Table;
+use dynafold_relational::catalog::{Catalog, Table};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
 
-use super::conditions::{By, ColumnTest, Reads, Taken};
-use super::made::{MadeOf, key_values};
+use super::conditions::{By, ColumnTest, Reads, Taken, named};
+use super::made::{MadeOf, PARAMETER, asked_text, asked_value, key_values};
 use super::{Priced, conditions_of_index, path};
 use crate::ask::{Ask, Test, Value};
 use crate::path::Path;
@@ -153,6 +153,17 @@ impl<'d> Priced<'d> {
         there
     }
 
+    /// The columns without which a `<>` of the filter takes items too.
+    pub(super) fn absent(&self, pattern: &AccessPattern, root: &'d Table) -> Vec<String> {
+        let (rows, catalog) = (self.rows_of(pattern, root), self.facts.catalog);
+        let columns = rows.iter().flat_map(|one| {
+            let tests = one.asked.tests.iter();
+            let taken = tests.filter(move |test| one.takes_absent(test, catalog));
+            taken.map(move |test| named(one.asked.root, &test.path))
+        });
+        each_once(columns)
+    }
+
     /// Whether the items that an access pattern takes are those which meet all conditions of a read, and no others.
     pub(super) fn takes_no_others(
         &self,
@@ -163,17 +174,11 @@ impl<'d> Priced<'d> {
         let [one] = rows else {
             return false;
         };
-        let is_there = |path: &Path| {
-            let mut all = one.asked.tests.iter().chain(&one.there.tests);
-            !path.may_be_null(ask.root, self.facts.catalog)
-                || all.any(|one| one.test == Test::Exists && one.path == *path)
-        };
         let mut own = one.there.clone();
-        own.tests.extend(one.asked.tests.iter().filter_map(|one| {
-            // In DynamoDB, an attribute that is not there differs from every value.
-            let may_lack = matches!(one.test, Test::Compare(Comparator::NotEqual, _));
-            (!one.folds && (!may_lack || is_there(&one.path))).then(|| one.clone())
-        }));
+        let asked = one.asked.tests.iter();
+        let exact = asked.filter(|test| !test.folds);
+        let exact = exact.filter(|test| !one.takes_absent(test, self.facts.catalog));
+        own.tests.extend(exact.cloned());
         one.table.is_some_and(|table| table.name == ask.root.name)
             && !ask.merges()
             && !ask.sorts
@@ -184,6 +189,20 @@ impl<'d> Priced<'d> {
 }
 
 impl ItemRows<'_> {
+    /// Whether it is a `<>` of the filter that takes items without the attribute too: in DynamoDB, what is not there differs from every
+    /// value.
+    fn takes_absent(&self, test: &ColumnTest<'_>, catalog: &Catalog) -> bool {
+        let is_unequal = |one: &ColumnTest<'_>| {
+            one.by == By::Filter && matches!(one.test, Test::Compare(Comparator::NotEqual, _))
+        };
+        let mut all = self.asked.tests.iter().chain(&self.there.tests);
+        is_unequal(test)
+            && test.path.may_be_null(self.asked.root, catalog)
+            && !all.any(|one| {
+                one.path == test.path && !is_unequal(one) && one.test.implies(&Test::Exists)
+            })
+    }
+
     pub(super) fn is_of(&self, table: &Table) -> bool {
         self.table.is_some_and(|own| own.name == table.name)
     }
@@ -303,20 +322,13 @@ fn range_tests<'t>(
     tests
 }
 
-/// Stands for a parameter's value in a text: no mapping has it.
-const PARAMETER: char = '\0';
-
 /// The values that a bound has in the places of the values of a key, and how a key with the same values compares with it; `None` where
 /// that is not known.
 fn compared<'t>(
     made: &'t Template,
     bound: &Template,
 ) -> (Vec<(&'t Placeholder, Value)>, Option<Ordering>) {
-    let text = bound.flat().into_iter().map(|part| match part {
-        TemplatePart::Text(own) => own.clone(),
-        _ => PARAMETER.to_string(),
-    });
-    let text: String = text.collect();
+    let text = asked_text(bound);
     let mut given = bound.placeholders();
     let (mut rest, mut values) = (text.as_str(), Vec::new());
     let mut parts = made.parts.iter().peekable();
@@ -336,26 +348,10 @@ fn compared<'t>(
             TemplatePart::Value(_) if rest.is_empty() => return (values, Some(Ordering::Greater)),
             TemplatePart::Value(placeholder) => placeholder,
         };
-        if let Some(after) = rest.strip_prefix(PARAMETER) {
-            let own = given.next().filter(|one| {
-                one.filters.is_empty() || writing(&one.filters) == writing(&placeholder.filters)
-            });
-            let name = own.map_or_else(String::new, |one| one.place.written.to_string());
-            values.push((placeholder, Value::Parameter(name)));
-            rest = after;
-        } else {
-            let end = match parts.peek() {
-                Some(TemplatePart::Text(next)) => rest.find(next.as_str()),
-                _ => None,
-            };
-            let (own, after) = rest.split_at(end.unwrap_or(rest.len()));
-            values.push((placeholder, Value::Text(own.to_owned())));
-            given
-                .by_ref()
-                .take(own.matches(PARAMETER).count())
-                .for_each(drop);
-            rest = after;
-        }
+        let next = parts.peek().copied();
+        let (value, after) = asked_value(rest, placeholder, next, &mut given);
+        values.push((placeholder, value));
+        rest = after;
     }
     let ordering = if rest.is_empty() {
         Ordering::Equal

@@ -2160,7 +2160,10 @@ const OUT_OF_RANGE: &str = "the range of its key may leave out rows that it asks
 fn a_range_of_the_key_leaves_rows_out() {
     let by_price = format!("{OUT_OF_RANGE}, by bids.price");
     let by_price = by_price.as_str();
+    let by_state = format!("{OUT_OF_RANGE}, by bids.state");
+    let by_state = by_state.as_str();
     let (behind, alone) = ("{price | pad(9)}#{id}", "{price | pad(9)}");
+    let (state, upper) = ("S#{state}", "S#{state | upper}");
     for (made, asked, clauses, reason) in [
         (behind, "{ ge: \"000000005\" }", "", by_price),
         (behind, "{ ge: \"{p | pad(9)}\" }", "", by_price),
@@ -2191,6 +2194,21 @@ fn a_range_of_the_key_leaves_rows_out() {
         ("B#{id}", "{ between: [\"B#\", \"B~\"] }", "", ""),
         ("B#{id}", "{ ge: \"A\" }", "", ""),
         ("B", "{ lt: \"B\" }", "", OUT_OF_RANGE),
+        (state, "{ begins_with: \"S#op\" }", "AND state = 'op'", ""),
+        (state, "{ begins_with: \"S#op\" }", "AND state = 'open'", ""),
+        (
+            state,
+            "{ begins_with: \"S#op\" }",
+            "AND state = 'in'",
+            by_state,
+        ),
+        (upper, "{ begins_with: \"S#OP\" }", "AND state = 'op'", ""),
+        (
+            upper,
+            "{ begins_with: \"S#OP\" }",
+            "AND state = 'OPEN'",
+            by_state,
+        ),
     ] {
         let found = why_not_in(made, asked, "", clauses);
         assert_eq!(found, reason, "{made} {asked} {clauses}");
@@ -2225,6 +2243,19 @@ fn a_limit_takes_the_first_rows_of_a_range_of_the_key() {
             "",
         ),
         ("P{price}", "{ gt: \"P{p}\" }", "AND price > :p", first),
+        // The state may be longer.
+        (
+            "S#{state}",
+            "{ begins_with: \"S#op\" }",
+            "AND state = 'op'",
+            first,
+        ),
+        (
+            "S#{state}#{id}",
+            "{ begins_with: \"S#op#\" }",
+            "AND state = 'op'",
+            "",
+        ),
     ] {
         let clauses = format!("{clauses} LIMIT 5");
         let found = why_not_in(made, asked, ", limit: 5", &clauses);
@@ -2343,6 +2374,23 @@ fn items_without_an_attribute_are_not_the_first_rows_of_a_read_of_others() {
         "its access pattern has a `limit`, and its items are not known to be the first rows of the read"
     );
     assert_eq!(why(" null", "attribute_exists(state) AND state <> :s"), "");
+}
+
+#[test]
+fn it_is_said_that_a_filter_takes_items_without_its_attribute() {
+    let absent = |null: &str, filter: &str| {
+        let tables = format!("bids 100: id, lot distinct=10, price, state text{null}");
+        let mapping = format!(
+            "items:\n{BID}\naccess_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\" }}, filter: \"{filter}\" }}\n"
+        );
+        let sql = format!("-- one (1/s)\nSELECT {};", bids("id", "AND state <> :s"));
+        read(&priced(&tables, &mapping, &sql)).with_absent.clone()
+    };
+    assert_eq!(absent(" null", "state <> :s"), ["bids.state"]);
+    assert!(absent("", "state <> :s").is_empty());
+    let exists = "attribute_exists(state) AND state <> :s";
+    assert!(absent(" null", exists).is_empty());
 }
 
 #[test]
