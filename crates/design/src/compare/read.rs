@@ -318,12 +318,23 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             all.filter(|column| !fixed.contains(column))
                 .collect::<Vec<_>>()
         });
-        (
-            outputs.collect::<Vec<(_, Option<Name>, Vec<ColumnRef>)>>(),
-            // By nothing else all rows are one group: that of no rows has no row.
-            grouped,
-            (select.distinct, select.distinct_on.clone()),
-        )
+        // By nothing else all rows are one group: that of no rows has no row.
+        let outputs: Vec<(_, Option<Name>, Vec<ColumnRef>)> = outputs.collect();
+        (outputs, grouped)
+    };
+    let differs = || {
+        let ((our_outputs, our_groups), (outputs, groups)) = (merged(ours), merged(asked));
+        if picks || ours.distinct {
+            return our_outputs != outputs || our_groups != groups;
+        }
+        let (our_groups, groups) = match (&our_groups, &groups) {
+            (Some(ours), Some(asked)) => (&ours[..], &asked[..]),
+            (None, None) => (&[][..], &[][..]),
+            _ => return true,
+        };
+        !outputs.iter().all(|one| our_outputs.contains(one))
+            || !groups.iter().all(|one| our_groups.contains(one))
+            || !our_groups.iter().all(|one| groups.contains(one))
     };
     let tables = |query: &SqlQuery| {
         let names = query.tables.iter().map(|table| table.name.clone());
@@ -334,7 +345,8 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
         || asked.having
         || ours.grouped_by.is_none()
         || sorted.any(|key| key.result == InResult::Expression && key.column.is_none())
-        || merged(ours) != merged(asked)
+        || (ours.distinct, &ours.distinct_on) != (asked.distinct, &asked.distinct_on)
+        || differs()
         || tables(own) != tables(read)
         || picks
             && (&own.limit, &own.offset, keys(own, catalog))

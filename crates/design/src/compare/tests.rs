@@ -2340,6 +2340,26 @@ fn figures_are_the_same_whatever_says_whose_the_columns_are() {
 }
 
 #[test]
+fn figures_may_stand_in_another_order_and_beside_others() {
+    let why = |own: &str, read: &str| {
+        let rest = "FROM bids WHERE lot = :i GROUP BY";
+        let pattern = format!("items: [BID], sql: 'SELECT {own} {rest} lot, state'");
+        let tables = "bids 100: id, lot distinct=10, price, state text";
+        why_not(tables, BID, &pattern, &format!("{read} {rest} state, lot"))
+    };
+    for own in [
+        "lot, state, count(*), sum(price)",
+        "sum(price), count(*), state",
+        "state, sum(price), max(id), count(*)",
+    ] {
+        assert_eq!(why(own, "state, count(*), sum(price)"), "", "{own}");
+    }
+    for own in ["state, count(*)", "DISTINCT count(*), state, sum(price)"] {
+        assert_ne!(why(own, "state, count(*), sum(price)"), "", "{own}");
+    }
+}
+
+#[test]
 fn a_text_may_have_the_name_of_a_table() {
     for (sql, bare) in [
         (
