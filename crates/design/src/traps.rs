@@ -1209,7 +1209,7 @@ fn long_list(how: &str, items: f64, growth: Growth) -> Option<String> {
         Growth::Further(grows) => (grows, "more a day"),
         Growth::OfRange(grows) => (
             grows,
-            "for each day of its range if that is of the times of the INSERTs",
+            "for each day of its range, if the column holds the time of the INSERT",
         ),
     };
     (items > LONG || grows > LONG).then(|| {

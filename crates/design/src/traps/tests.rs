@@ -262,7 +262,7 @@ const CASES: &[Case] = &[
         named: "events 5000: id, team distinct=100 most=60, at time
             -- within (9/s)\nSELECT id FROM events WHERE team = :t AND at BETWEEN :a AND :b ORDER BY at, id;
             -- add (1/s)\nINSERT INTO events (id, team, at) VALUES (:i, :t, :at);",
-        says: "within (about 6 items now, 1037 for each day of its range if that is of the times of the INSERTs)",
+        says: "within (about 6 items now, 1037 for each day of its range, if the column holds the time of the INSERT)",
         silent: ["ORDER BY at, id", "ORDER BY at, id LIMIT 10"],
     },
     Case {
@@ -270,7 +270,7 @@ const CASES: &[Case] = &[
         named: "people 5000: id, team distinct=100 most=60, seen time
             -- between (9/s)\nSELECT id FROM people WHERE team = :t AND seen BETWEEN :a AND :b;
             -- add (1/s)\nINSERT INTO people (id, team, seen) VALUES (:i, :t, :s);",
-        says: "between (about 6 items now, 1037 for each day of its range if",
+        says: "between (about 6 items now, 1037 for each day of its range, if",
         silent: ["seen time", "seen text"],
     },
     Case {
@@ -278,7 +278,7 @@ const CASES: &[Case] = &[
         named: "people 5000: id, team distinct=100 most=60, seen date now
             -- between (9/s)\nSELECT id FROM people WHERE team = :t AND seen BETWEEN :a AND :b;
             -- add (1/s)\nINSERT INTO people (id, team) VALUES (:i, :t);",
-        says: "between (about 6 items now, 1037 for each day of its range if",
+        says: "between (about 6 items now, 1037 for each day of its range, if",
         silent: ["date now", "date"],
     },
     Case {

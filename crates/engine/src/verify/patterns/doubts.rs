@@ -133,7 +133,7 @@ impl Doubts<'_, '_> {
                     column.data_type == DataType::Uuid && self.shape.catalog.dbms != Dbms::Sqlite;
                 let of = &column.name;
                 doubts.push(if is_spelled {
-                    format!("the database takes other spellings of a UUID for equal to `{of}`")
+                    format!("the database treats other spellings of a UUID as equal to `{of}`")
                 } else {
                     format!("different values of `{of}` may be equal in the database")
                 });
