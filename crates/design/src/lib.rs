@@ -73,7 +73,6 @@ use splits::Large;
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
 use traps::LargeColumns;
-pub use traps::dear_additions;
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
 use writes::{SaidValues, Values, Write, Writes};

@@ -9,7 +9,6 @@ use std::fmt;
 use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
-use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::{
     Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily, UniqueKey,
 };
@@ -37,11 +36,6 @@ const WORTH: f64 = 1.0;
 /// US dollars a million requests from which an index is dear for the reads that ask it: some hundred times what a read costs.
 const DEAR: f64 = 100.0;
 const DAY: f64 = 86_400.0;
-/// The kind of a line, and why.
-const DEAR_INDEX: (&str, &str) = (
-    "expensive index",
-    "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
-);
 
 /// Large columns that may well have items of their own.
 #[derive(Debug, Clone)]
@@ -845,57 +839,13 @@ fn dear_indexes(material: &Material<'_, '_>, lines: &mut Lines) {
         if reads.is_empty() {
             return None;
         }
-        let cost = material.pricing.usd_writes(units.sum());
-        dear(cost, &reads, &format!("GSI{slot}"))
+        dear(material, units.sum(), &reads, &format!("GSI{slot}"))
     });
-    lines.add(DEAR_INDEX.0, dear, DEAR_INDEX.1);
-}
-
-/// Of the item types that a mapping has in an index and the old one has not: the reads by them, where their entries cost far more
-/// than these are likely worth. `usd_writes`: what writes cost a month in a mapping.
-pub fn dear_additions(
-    [old, new]: [&Model; 2],
-    statements: &[Statement],
-    usd_writes: &dyn Fn(&Model) -> f64,
-) -> Option<Warning> {
-    let mut added: BTreeMap<(&str, Vec<&str>), Vec<&Statement>> = BTreeMap::new();
-    for pattern in &new.patterns {
-        let index = pattern.index.as_deref();
-        let index = index.and_then(|name| new.table.index(name));
-        let mut reads = statements.iter();
-        let read = reads.find(|one| *one.name == *pattern.name);
-        let (Some(index), Some(read)) = (index, read) else {
-            continue;
-        };
-        let is_new = |name: &&str| {
-            let mut items = old.item_types.iter();
-            let item = items.find(|item| *item.name == **name);
-            let mut keys = index.partition.iter();
-            keys.all(|key| item.is_none_or(|item| item.node(&key.name).is_none()))
-        };
-        let items: Vec<&str> = (pattern.items.iter().map(|name| &**name))
-            .filter(is_new)
-            .collect();
-        if !items.is_empty() {
-            added
-                .entry((index.name.as_str(), items))
-                .or_default()
-                .push(read);
-        }
-    }
-    let all = usd_writes(new);
-    let dear = added.into_iter().filter_map(|((name, items), reads)| {
-        let index = new.table.index(name)?;
-        let mut without = new.clone();
-        let own = without.item_types.iter_mut();
-        for item in own.filter(|item| items.contains(&&*item.name)) {
-            let is_key = |name: &str| index.partition.iter().any(|key| *key.name == *name);
-            item.attributes.retain(|(name, _)| !is_key(name));
-        }
-        dear(all - usd_writes(&without), &reads, name)
-    });
-    let dear: Vec<String> = dear.collect();
-    (!dear.is_empty()).then(|| Warning::new(DEAR_INDEX.0, dear, DEAR_INDEX.1))
+    lines.add(
+        "expensive index",
+        dear,
+        "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
+    );
 }
 
 /// Items of figures that cost far more to keep than the reads that ask for them are likely worth.
@@ -910,7 +860,7 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
         let reads = reads.filter(|read| read.ask.root.name == table.name);
         let reads: Vec<&Statement> = reads.map(|read| read.statement).collect();
         let units = rate * material.pricing.write_units(table);
-        dear(material.pricing.usd_writes(units), &reads, &table.name.name)
+        dear(material, units, &reads, &table.name.name)
     });
     lines.add(
         "expensive aggregates",
@@ -919,8 +869,9 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Reads by something that costs so much a month, and far more than they are likely worth.
-fn dear(cost: f64, reads: &[&Statement], by: &str) -> Option<String> {
+/// Reads by something that costs so many write units a second and far more than they are likely worth.
+fn dear(material: &Material<'_, '_>, units: f64, reads: &[&Statement], by: &str) -> Option<String> {
+    let cost = material.pricing.usd_writes(units);
     let rate: f64 = reads.iter().map(|read| Pricing::rate(read)).sum();
     let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
     is_dear.then(|| {

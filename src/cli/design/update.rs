@@ -14,8 +14,8 @@ use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, mapping, report};
 use crate::design::workload;
 use crate::design::{
-    Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, conditions_of, dear_additions,
-    price, second_requests, update,
+    Limits, Mapping, PricedMapping, Update, UpdatedRead, Warning, conditions_of, price,
+    second_requests, update,
 };
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Raw};
@@ -98,22 +98,14 @@ pub(super) async fn run(
         )
     };
     let (before, after) = (priced(path, &old), priced(&arguments.output, &new));
-    let usd_writes = |model: &Model| priced(path, model).usd_writes;
-    let dear = dear_additions([&old, &new], &statements, &usd_writes);
-    write_and_report(
-        path,
-        request,
-        (&found, dear.as_ref()),
-        [&before, &after],
-        output,
-    )
+    write_and_report(path, request, &found, [&before, &after], output)
 }
 
 /// Writes the mapping, and reports what was added.
 fn write_and_report(
     path: &Path,
     request: &DesignRequest<'_>,
-    (found, dear): (&Update, Option<&Warning>),
+    found: &Update,
     [before, after]: [&PricedMapping; 2],
     output: &OutputStreams,
 ) -> Result<Outcome, Failure> {
@@ -124,14 +116,13 @@ fn write_and_report(
     } else {
         write(&arguments.output, &found.mapping)?;
     }
-    let shown = report::update((found, dear), [before, after], request.prices);
+    let shown = report::update(found, [before, after], request.prices);
     match arguments.format {
         Format::Text if to_stdout => output.note(&shown),
         Format::Text => output.text(&shown)?,
         Format::Json if to_stdout => {}
         Format::Json => output.json(&UpdateJson {
             reads: &found.reads,
-            expensive_index: dear,
             before,
             after,
         })?,
@@ -151,9 +142,6 @@ fn write_and_report(
 #[derive(Serialize)]
 struct UpdateJson<'u> {
     reads: &'u [UpdatedRead],
-    /// The added entries that cost far more than the reads by them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expensive_index: Option<&'u Warning>,
     /// The workload under the mapping as it was.
     before: &'u PricedMapping,
     /// The workload under the mapping as it is written.

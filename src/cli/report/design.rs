@@ -3,7 +3,7 @@
 use super::figures;
 use crate::cli::format::{count, counted_as, figure, text_if, usd};
 use crate::design::{
-    PricedMapping, ReadReport, Report, Update, UpdatedRead, Warning, WriteReport, without_scans,
+    PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport, without_scans,
 };
 use crate::dynamodb::price::Prices;
 
@@ -142,7 +142,7 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
 
 /// What is added to a mapping for each read, and for how much more.
 pub(in crate::cli) fn update(
-    (updated, dear): (&Update, Option<&Warning>),
+    updated: &Update,
     [before, after]: [&PricedMapping; 2],
     prices: &Prices,
 ) -> String {
@@ -179,11 +179,6 @@ pub(in crate::cli) fn update(
     let not_priced = after.not_priced.iter();
     let not_priced = not_priced.map(|one| format!("{}: {}", one.name, one.why));
     section("not priced", not_priced, &mut out);
-    section(
-        "to decide",
-        dear.into_iter().map(ToString::to_string),
-        &mut out,
-    );
     out.push(String::new());
     out.push(format!(
         "together, this workload and the mapping's own cost about {} USD a month{} with the old mapping, and {}{} with the new one: reads {}, writes {}, storage {} ({})",
