@@ -14,7 +14,7 @@ use dynafold_relational::catalog::{
 };
 use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
-use crate::ask::{Ask, Asked, ChildAsk, Equal, When, ignores_case, why_mixed};
+use crate::ask::{Ask, Asked, ChildAsk, Equal, RangeAsk, When, ignores_case, why_mixed};
 use crate::facts::{Facts, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -299,7 +299,7 @@ impl<'m, 'c> Material<'m, 'c> {
         write: &'w Write,
     ) -> Vec<(f64, &'w Values)> {
         let facts = self.pricing.facts;
-        let rate = write.rate * self.rows_found(table, write);
+        let found = self.rows_found(table, write);
         let (before, after) = (&write.said.before, &write.said.after);
         let is_update = write.kind == WriteKind::Update;
         let changes = |when: &&When| when.takes(before) != when.takes(after);
@@ -307,15 +307,16 @@ impl<'m, 'c> Material<'m, 'c> {
         if is_update && !columns.iter().any(sets) && !when.iter().any(changes) {
             return Vec::new();
         }
-        // A row that it takes out was there.
-        let leaves = is_update && when.iter().any(|when| when.takes(after) == Some(false));
+        // A row that it takes out was there; of several that it finds, as many as of all.
+        let is_one = is_update && found <= 1.0;
+        let leaves = is_one && when.iter().any(|when| when.takes(after) == Some(false));
         let met = |values: &Values| {
             let each = when.iter().map(|when| match when.takes(values) {
                 Some(false) => 0.0,
                 None if !leaves => 1.0,
                 Some(true) | None => 1.0 / facts.share(when, table),
             });
-            rate * each.product::<f64>()
+            write.rate * found * each.product::<f64>()
         };
         let goes = (write.kind != WriteKind::Insert).then(|| (-met(before), before));
         let comes = (write.kind != WriteKind::Delete).then(|| (met(after), after));
@@ -339,9 +340,14 @@ impl<'m, 'c> Material<'m, 'c> {
         (rows(table) / values.product::<f64>()).max(1.0)
     }
 
-    /// The same of the rows that a read finds by its parameters. Where parents come too, each gets its share of the new items, as those
-    /// that are there have theirs.
+    /// The same of the rows that a read finds by its parameters; 0 between two bounds. Where parents come too, each gets its share of the
+    /// new items, as those that are there have theirs.
     fn list_growth(&self, ask: &Ask<'_>) -> f64 {
+        // The application says how far apart these are.
+        let is_span = |range: &RangeAsk| range.low.is_some() && range.high.is_some();
+        if ask.range.as_ref().is_some_and(is_span) {
+            return 0.0;
+        }
         let is_own = |equal: &Equal| {
             equal.path.steps.is_empty() && matches!(equal.value, Asked::Parameter(_))
         };
@@ -1116,57 +1122,28 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
     said
 }
 
-/// How many items a list gets by a day.
-#[derive(Clone, Copy)]
-enum Growth {
-    /// More and more.
-    Further(f64),
-    /// What came in a day stands between the bounds of a range of times if these are a day apart, and the times are those of the INSERTs.
-    OfRange(f64),
-}
-
-impl Growth {
-    fn of(material: &Material<'_, '_>, ask: &Ask<'_>) -> Self {
-        let span = ask.range.as_ref().and_then(|range| {
-            let is_span = range.low.is_some() && range.high.is_some();
-            let column = range.path.column_of(ask.root, material.catalog);
-            column.filter(|one| is_span && one.data_type.family() != TypeFamily::Number)
-        });
-        let Some(column) = span else {
-            return Self::Further(material.list_growth(ask));
-        };
-        // Dates and texts may say anything: a birthday, a name.
-        if !matches!(column.data_type, DataType::Timestamp { .. }) && !is_clock(column) {
-            return Self::Further(0.0);
-        }
-        let mut all = ask.clone();
-        all.range = None;
-        Self::OfRange(material.list_growth(&all))
-    }
-}
-
-/// Whether a column is the time of the INSERT where this does not give another.
-fn is_clock(column: &Column) -> bool {
-    let default = column.default.as_deref().unwrap_or_default();
-    let default = default.to_lowercase();
-    ["current_date", "current_timestamp", "now("]
-        .iter()
-        .any(|clock| default.contains(clock))
-}
-
-/// How long a list is, where it is long or becomes so.
-fn long_list(how: &str, items: f64, growth: Growth) -> Option<String> {
-    let (grows, by) = match growth {
-        Growth::Further(grows) => (grows, "more a day"),
-        Growth::OfRange(grows) => (
-            grows,
-            "for each day of its range, if the column holds the time of the INSERT",
-        ),
-    };
+/// How long a list is, where it is long or becomes so, by its items and how many more it gets in a day.
+fn long_list((how, items): (&str, f64), grows: f64) -> Option<String> {
     (items > LONG || grows > LONG).then(|| {
-        let more = text_if(grows >= 1.0, format!(" now, {} {by}", about(grows)));
+        let more = text_if(grows >= 1.0, format!(" now, {} more a day", about(grows)));
         format!("{how} {} items{more}", about(items))
     })
+}
+
+/// How many items a read finds for the values that most rows have: `up to` so many where they were counted, else `about`.
+fn most_items(material: &Material<'_, '_>, ask: &Ask<'_>) -> (&'static str, f64) {
+    let facts = material.pricing.facts;
+    let all = facts.found_in_all(ask);
+    let most = facts.most_found(ask);
+    let most = most_groups(material, ask).map_or(most, |groups| groups.max(most));
+    // Of ranges and conditions the mean share is known alone.
+    let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
+    let how = if most > all && is_exact {
+        "up to"
+    } else {
+        "about"
+    };
+    (how, most)
 }
 
 /// About how many items of kept aggregates a read finds for the values that most rows have: as many as there are such rows, or values of
@@ -1213,32 +1190,20 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
         } else {
             &mut listed
         };
-        let mut add = |how: &str, items: f64, growth: Growth| {
-            let long = long_list(how, items, growth);
+        let mut add = |items: (&str, f64), grows: f64| {
+            let long = long_list(items, grows);
             found.extend(long.map(|long| noted(statement, long)));
         };
         for child in &ask.children {
             // The large columns of a row are one item.
             if !material.splits.contains_key(&child.table.name) {
                 let each = rows(child.table) / rows(ask.root);
-                let grows = material.child_growth(child, ask.root);
-                add("about", each, Growth::Further(grows));
+                add(("about", each), material.child_growth(child, ask.root));
             }
         }
-        if !ask.children.is_empty() || finds_one(material, ask) {
-            continue;
+        if ask.children.is_empty() && !finds_one(material, ask) {
+            add(most_items(material, ask), material.list_growth(ask));
         }
-        let all = facts.found_in_all(ask);
-        let most = facts.most_found(ask);
-        let most = most_groups(material, ask).map_or(most, |groups| groups.max(most));
-        let growth = Growth::of(material, ask);
-        // Of ranges and conditions the mean share is known alone.
-        let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
-        let how = match (most > all, is_exact) {
-            (true, true) => "up to",
-            (true, false) | (false, _) => "about",
-        };
-        add(how, most, growth);
     }
     lines.add(
         "unbounded list",
@@ -1901,8 +1866,8 @@ fn filtered(material: &Material<'_, '_>, lines: &mut Lines) {
         }
         let mut all = ask.clone();
         all.limit = None;
-        let (items, growth) = (facts.most_found(&all), Growth::of(material, &all));
-        long_list("up to", items, growth).map(|long| noted(statement, long))
+        let long = long_list(most_items(material, &all), material.list_growth(&all));
+        long.map(|long| noted(statement, long))
     });
     lines.add(
         "filter",
