@@ -1764,6 +1764,7 @@ mod tests {
             "user_id = 1 + nextval('orders_id_seq')",
             "user_id::text = gen_random_uuid()::text",
             "ARRAY[placed_at] && '{2026-01-01,today}'::timestamptz[]",
+            "placed_at <@ '[2026-01-01,today]'::tsrange",
         ] {
             let why = why(condition).unwrap_or_default();
             assert!(
@@ -1959,7 +1960,9 @@ mod tests {
             ("EXTRACT(YEAR FROM placed_at) = 2026", false),
             ("left(placed_at::text, 10) = '2026-01-01'", false),
             ("placed_at::text = '2026-01-01 00:00:00+00'", false),
-            ("(placed_at::text = '2026' OR user_id = 3)", false),
+            ("NOT (placed_at::text = '2026')", false),
+            ("placed_at LIKE '2026-%'", false),
+            ("NOT (placed_at IS NULL AND user_id = 3)", true),
             ("placed_at IS NOT NULL", true),
             ("user_id::text = '7'", true),
         ] {

@@ -345,13 +345,12 @@ impl<'c> Reading<'c, '_> {
         let text = &condition.text;
         let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(self.catalog.dbms));
         let query = query.map_err(|error| unread(&error))?;
-        // Only what begins so is read as a time, and in an array each element may.
+        // Only what begins so is read as a time, and in an array or a range each element may.
         let is_time = |literal: &str| {
-            let delimiters: &[char] = if literal.contains('{') {
-                &['{', ',']
-            } else {
-                &[]
-            };
+            let is_list = literal
+                .trim_start_matches('\'')
+                .starts_with(['{', '[', '(']);
+            let delimiters: &[char] = if is_list { &['{', ',', '[', '('] } else { &[] };
             literal.split(delimiters).any(|element| {
                 let mut words = element.split(|c: char| !c.is_alphanumeric());
                 let first = words.find(|word| !word.is_empty());
@@ -394,12 +393,23 @@ impl<'c> Reading<'c, '_> {
             let found = found.and_then(|(at, name)| self.tables.get(at)?.column(&name));
             found.is_some_and(|one| matches!(one.data_type, DataType::Timestamp { zone: true, .. }))
         };
+        // MySQL compares the text of a moment with a pattern.
+        let is_like = matches!(condition.test, ConditionTest::Like { .. });
         let operands = condition.operands().into_iter();
-        let mut computed = operands.filter(|one| one.is_computed() && !one.has_query());
-        let mut parts = condition.alternatives.iter();
+        let mut computed =
+            operands.filter(|one| (is_like || one.is_computed()) && !one.has_query());
+        // OR and NOT may compute something within.
+        let mut casts = ["::", "CAST("].into_iter();
+        let is_cast = casts.any(|cast| condition.text.contains(cast));
+        let is_within = matches!(
+            &condition.test,
+            ConditionTest::Other(within)
+                if (is_cast || !within.functions.is_empty())
+                    && !within.has_query
+                    && within.columns.iter().any(is_moment)
+        );
         self.catalog.dbms != Dbms::Sqlite
-            && (computed.any(|one| one.columns().iter().any(is_moment))
-                || parts.any(|part| self.is_in_zone(part)))
+            && (is_within || computed.any(|one| one.columns().iter().any(is_moment)))
     }
 
     /// Reads a comparison with a parameter.
