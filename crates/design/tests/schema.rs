@@ -732,6 +732,7 @@ fn what_a_database_sorts_otherwise_than_its_text_is_asked_of_no_sort_key() {
             "-- above (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u AND kind > :k;
             -- last (5/s)\nSELECT max(kind) AS last FROM orders WHERE user_id = :u;
             -- both (5/s)\nSELECT min(kind) AS a, max(kind) AS b FROM orders WHERE user_id = :u;
+            -- orNone (5/s)\nSELECT coalesce(max(kind), 'none') AS last FROM orders WHERE user_id = :u;
             -- sorted (5/s)\nSELECT id, kind FROM orders WHERE user_id = :u ORDER BY kind;",
         );
         let why = |name: &str| read(&report, name).why_not.clone().unwrap_or_default();
@@ -741,7 +742,7 @@ fn what_a_database_sorts_otherwise_than_its_text_is_asked_of_no_sort_key() {
         let is_told = sorted.contains(&format!("its SQL sorts by {said}"));
         assert_eq!(is_told, !is_sorted, "{dbms:?}: {sorted}");
         assert!(!sorted.contains("by bytes"), "{dbms:?}: {sorted}");
-        for name in ["last", "both"] {
+        for name in ["last", "both", "orNone"] {
             let notes = notes(&report, name);
             let is_told = notes.contains("values of kind otherwise than");
             assert_eq!(is_told, !is_sorted, "{dbms:?} {name}: {notes}");

@@ -6,13 +6,13 @@ use dynafold_format::{free_name, joined};
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Condition, ConditionTest, Operand, OperandValue, RowLimit, SqlQuery, Wrapping,
-    identifier,
+    identifier, is_aggregate,
 };
 
 use super::sql::{ignores_blanks, is_loose};
 use super::{
     Ask, At, COMPUTED, Filter, Note, RangeAsk, Reading, Referred, Unserved, Ways, When, distinct,
-    is_one_row, note_names, selected_values,
+    functions, is_one_row, note_names, selected_values,
 };
 use crate::path::{Path, Step};
 
@@ -188,10 +188,10 @@ impl<'c> Reading<'c, '_> {
             ask.note(format!(
                 "it {figures}: the application computes this from the items that it reads"
             ));
-            let names = self.figure_columns(|table, column, is_computed| {
+            let names = self.figure_columns(|table, column, is_sorted| {
                 // Such values are equal where their texts are.
                 let of_text = [TypeFamily::Text, TypeFamily::Time, TypeFamily::Binary];
-                let is_sorted_otherwise = is_computed
+                let is_sorted_otherwise = is_sorted
                     && of_text.contains(&column.data_type.family())
                     && self.unsortable(table, &Path::own(&column.name)).is_some();
                 column.insensitive || column.collation.is_some() || is_sorted_otherwise
@@ -450,7 +450,8 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// Such columns of figures that depend on the values, as `max` and `count(DISTINCT …)` do, or on what is computed from them.
+    /// Such columns of figures that depend on the values, as `max` and `count(DISTINCT …)` do. `is_such` also gets whether
+    /// more of the values counts than which are equal.
     fn figure_columns(&self, is_such: impl Fn(&Table, &Column, bool) -> bool) -> Vec<String> {
         let compared = selected_values(self.select).filter(|value| match value.around.as_slice() {
             [] => matches!(value.value, OperandValue::Expression(_)),
@@ -458,14 +459,15 @@ impl<'c> Reading<'c, '_> {
             _ => true,
         });
         let columns = compared.flat_map(|value| {
-            let is_computed = !value.around.is_empty();
+            let mut names = functions(value).into_iter();
+            let is_sorted = names.any(|name| name != "count" && is_aggregate(&name));
             let columns = value.columns().iter();
-            columns.map(move |column| (column, is_computed))
+            columns.map(move |column| (column, is_sorted))
         });
-        let columns = columns.filter_map(|(column, is_computed)| {
+        let columns = columns.filter_map(|(column, is_sorted)| {
             let (at, name) = self.column(column)?;
             let table = self.tables.get(at)?;
-            is_such(table, table.column(&name)?, is_computed).then_some(name)
+            is_such(table, table.column(&name)?, is_sorted).then_some(name)
         });
         let mut names: Vec<String> = columns.collect();
         names.sort_unstable();
