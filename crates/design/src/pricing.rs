@@ -193,20 +193,21 @@ impl Pricing<'_> {
     fn whole_lists(&self, statement: &Statement, ask: &Ask<'_>) -> f64 {
         let times = u8::from(ask.sorts) + u8::from(!ask.filters.is_empty());
         let facts = self.facts;
+        let most = facts.most_found(ask);
+        let beyond = if ask.computes { most - MANY } else { 0.0 };
+        let beyond = (beyond / SHORT).ceil().max(0.0);
         if times == 0 {
-            let is_long = |most: &f64| ask.computes && *most > MANY;
-            let most = Some(facts.most_found(ask)).filter(is_long);
-            return most.map_or(0.0, |most| APART * ((most - MANY) / SHORT).ceil());
+            return APART * beyond;
         }
         let mean = facts.found(ask);
         let limit = ask.limit.map_or(f64::INFINITY, float);
-        let most = facts.most_found(ask).min(limit / facts.passing_all(ask));
+        let most = most.min(limit / facts.passing_all(ask));
         let share = (most / facts::rows(ask.root)).min(1.0);
         let uneven = share * most + (1.0 - share) * mean;
         let units = |items: f64| read_units(items * facts.item(ask.root)) * 0.5;
         let more = (units(uneven) - units(mean)).max(0.0) * float(ask.requests);
-        APART * f64::from(times) * (most.min(MANY) / SHORT).ceil().max(1.0)
-            + UNEVEN * self.usd_reads(more * Self::rate(statement))
+        let lists = f64::from(times) * (most.min(MANY) / SHORT).ceil().max(1.0);
+        APART * (lists + beyond) + UNEVEN * self.usd_reads(more * Self::rate(statement))
     }
 
     /// Whether a structure can be the table's own key, also under the pins.

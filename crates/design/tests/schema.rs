@@ -2291,6 +2291,19 @@ fn aggregates_are_computed_from_one_page_where_their_items_cost_more() {
 }
 
 #[test]
+fn aggregates_over_more_than_a_thousand_items_have_their_price_beside_a_filter_too() {
+    let catalog = tables_of(&[("orders", 20_000, &["id", "acc", "state", "total"])]);
+    let sql = "-- ofAccount (90/s)\nSELECT id, state, total FROM orders WHERE acc = :a ORDER BY id DESC LIMIT 10;
+        -- open (1/s)\nSELECT count(*), sum(total) FROM orders WHERE acc = :a AND state = :s;
+        -- place (6/s)\nINSERT INTO orders (id, acc, state, total) VALUES (:id, :a, :s, :t);";
+    for (most, is_kept) in [(1_000, false), (4_000, true)] {
+        let limits = observed(&catalog, ("orders", "acc"), [20_000, 900, most]);
+        let (text, _) = served_within(&catalog, &limits, sql);
+        assert_eq!(text.contains("ORDERS_BY_"), is_kept, "{most}: {text}");
+    }
+}
+
+#[test]
 fn a_read_that_is_not_served_says_how_many_rows_the_application_sorts() {
     let (mut catalog, mut limits) = orders_of_sqlite();
     let name = catalog.find("orders").unwrap().name.clone();
