@@ -393,11 +393,17 @@ impl<'c> Reading<'c, '_> {
             let found = found.and_then(|(at, name)| self.tables.get(at)?.column(&name));
             found.is_some_and(|one| matches!(one.data_type, DataType::Timestamp { zone: true, .. }))
         };
-        // MySQL compares the text of a moment with a pattern.
-        let is_like = matches!(condition.test, ConditionTest::Like { .. });
-        let operands = condition.operands().into_iter();
-        let mut computed =
-            operands.filter(|one| (is_like || one.is_computed()) && !one.has_query());
+        // A text that it is compared with says which moment it is only by an offset.
+        let is_local = |one: &&Operand| match &one.value {
+            OperandValue::Constant(Constant::Text(text)) => !is_moment_anywhere(text),
+            OperandValue::Constant(constant) => *constant == Constant::Other,
+            _ => false,
+        };
+        let operands = condition.operands();
+        let has_local = operands.iter().any(is_local);
+        let mut computed = operands
+            .into_iter()
+            .filter(|one| (has_local || one.is_computed()) && !one.has_query());
         // OR and NOT may compute something within.
         let mut casts = ["::", "CAST("].into_iter();
         let is_cast = casts.any(|cast| condition.text.contains(cast));
@@ -808,6 +814,14 @@ fn is_collated(condition: &Condition) -> bool {
     };
     condition.operands().into_iter().skip(1).any(has_collation)
         || condition.alternatives.iter().any(is_collated)
+}
+
+/// Whether a text is the same moment in every time zone: `2026-01-31T10:00:00Z`, `2026-01-31 10:00:00+01`.
+fn is_moment_anywhere(text: &str) -> bool {
+    let offset = text.rsplit_once(['+', '-']);
+    text.ends_with(['Z', 'z'])
+        || text.trim_start_matches('-') == "infinity"
+        || offset.is_some_and(|(time, _)| time.contains(':'))
 }
 
 /// A note on a condition that decides which rows an index holds.
