@@ -16,6 +16,7 @@ use dynafold_relational::catalog::{
 use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, When, ignores_case, why_mixed};
+use crate::compare::PricedMapping;
 use crate::facts::{Facts, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -40,7 +41,7 @@ const DAY: f64 = 86_400.0;
 /// The kind of a line, and why.
 const DEAR_INDEX: (&str, &str) = (
     "expensive index",
-    "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
+    "keeping its entries up to date costs far more than the reads that use it: if a Scan, an export to S3 with Athena, or a search index that the stream feeds will do instead, leave these reads out of the workload and run `design` again",
 );
 
 /// Large columns that may well have items of their own.
@@ -846,17 +847,17 @@ fn dear_indexes(material: &Material<'_, '_>, lines: &mut Lines) {
             return None;
         }
         let cost = material.pricing.usd_writes(units.sum());
-        dear(cost, &reads, &format!("GSI{slot}"))
+        dear(cost, &reads, &format!("GSI{slot}"), material.priced)
     });
     lines.add(DEAR_INDEX.0, dear, DEAR_INDEX.1);
 }
 
 /// Of the item types that a mapping has in an index and the old one has not: the reads by them, where their entries cost far more
-/// than these are likely worth. `usd_writes`: what writes cost a month in a mapping.
+/// than these are likely worth. `priced`: what a mapping costs.
 pub fn dear_additions(
     [old, new]: [&Model; 2],
     statements: &[Statement],
-    usd_writes: &dyn Fn(&Model) -> f64,
+    priced: &dyn Fn(&Model) -> PricedMapping,
 ) -> Option<Warning> {
     let mut added: BTreeMap<(&str, Vec<&str>), Vec<&Statement>> = BTreeMap::new();
     for pattern in &new.patterns {
@@ -883,7 +884,7 @@ pub fn dear_additions(
                 .push(read);
         }
     }
-    let all = usd_writes(new);
+    let all = priced(new);
     let dear = added.into_iter().filter_map(|((name, items), reads)| {
         let index = new.table.index(name)?;
         let mut without = new.clone();
@@ -892,7 +893,8 @@ pub fn dear_additions(
             let is_key = |name: &str| index.partition.iter().any(|key| *key.name == *name);
             item.attributes.retain(|(name, _)| !is_key(name));
         }
-        dear(all - usd_writes(&without), &reads, name)
+        let cost = all.usd_writes - priced(&without).usd_writes;
+        dear(cost, &reads, name, &all)
     });
     let dear: Vec<String> = dear.collect();
     (!dear.is_empty()).then(|| Warning::new(DEAR_INDEX.0, dear, DEAR_INDEX.1))
@@ -910,7 +912,8 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
         let reads = reads.filter(|read| read.ask.root.name == table.name);
         let reads: Vec<&Statement> = reads.map(|read| read.statement).collect();
         let units = rate * material.pricing.write_units(table);
-        dear(material.pricing.usd_writes(units), &reads, &table.name.name)
+        let cost = material.pricing.usd_writes(units);
+        dear(cost, &reads, &table.name.name, material.priced)
     });
     lines.add(
         "expensive aggregates",
@@ -919,14 +922,19 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Reads by something that costs so much a month, and far more than they are likely worth.
-fn dear(cost: f64, reads: &[&Statement], by: &str) -> Option<String> {
+/// Reads by something that costs so much a month, and far more than they are likely worth, with what they would cost as Scans.
+fn dear(cost: f64, reads: &[&Statement], by: &str, priced: &PricedMapping) -> Option<String> {
     let rate: f64 = reads.iter().map(|read| Pricing::rate(read)).sum();
     let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
     is_dear.then(|| {
         let names = joined(reads.iter().map(|read| &*read.name), " and ");
+        let scans = usd(priced.usd_scan * rate * MONTH);
+        let scans = text_if(
+            priced.usd_scan > 0.0,
+            format!("; as Scans of the whole table they would cost {scans} USD"),
+        );
         let rate = about(rate);
-        format!("{by}, used by {names} (costs {cost:.2} USD a month for {rate} reads/s)")
+        format!("{by}, used by {names} (costs {cost:.2} USD a month for {rate} reads/s{scans})")
     })
 }
 

@@ -98,8 +98,7 @@ pub(super) async fn run(
         )
     };
     let (before, after) = (priced(path, &old), priced(&arguments.output, &new));
-    let usd_writes = |model: &Model| priced(path, model).usd_writes;
-    let dear = dear_additions([&old, &new], &statements, &usd_writes);
+    let dear = dear_additions([&old, &new], &statements, &|model| priced(path, model));
     write_and_report(
         path,
         request,
