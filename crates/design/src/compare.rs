@@ -67,6 +67,9 @@ pub struct PricedMapping {
     pub usd_storage: f64,
     /// All of it.
     pub usd_month: f64,
+    /// US dollars for one Scan of the whole table, eventually consistent.
+    #[serde(skip)]
+    pub usd_scan: f64,
 }
 
 /// A read of the workload in a mapping.
@@ -246,6 +249,7 @@ pub fn price<S: Borrow<Statement>>(
     let usd_reads = served.fold(0.0, |sum, served| sum + served.usd_month);
     let usd_writes = writes.iter().fold(0.0, |sum, write| sum + write.usd_month);
     let usd_storage = prices.storage(priced.stored()).unwrap_or_default();
+    let scan = read_units(priced.scanned()) * 0.5;
     PricedMapping {
         mapping: name.to_owned(),
         reads,
@@ -256,6 +260,7 @@ pub fn price<S: Borrow<Statement>>(
         usd_writes,
         usd_storage,
         usd_month: usd_reads + usd_writes + usd_storage,
+        usd_scan: prices.reads(scan).unwrap_or_default(),
     }
 }
 
@@ -1324,6 +1329,13 @@ impl<'d> Priced<'d> {
         let rows = Rows::of(scan, 1.0);
         (self.facts).each_column(node, rows, &mut |held| found |= is_it(&held));
         found
+    }
+
+    /// Bytes of all items of the table, as a Scan reads them.
+    fn scanned(&self) -> f64 {
+        let items = self.items_read();
+        let bytes = items.map(|(item, _)| self.items(item) * self.bytes(item, None));
+        bytes.sum()
     }
 
     /// Bytes that are stored, with the 100 that DynamoDB adds to each item.

@@ -568,15 +568,13 @@ fn proposal(
     not_chosen.retain(|(statement, _)| !is_search(statement));
     unserved.extend(not_chosen);
     let is_used = |structure: &usize| placed.iter().any(|read| read.structure == *structure);
-    let mut slots = solution.slots.clone();
-    slots.retain(|structure, _| is_used(structure));
-    let asks = placed.iter().map(|read| (read.structure, read.ask));
-    let slots = slots::arranged(&slots, &structures, asks, &pricing, setting.indexes);
-    let structures = by_unique_keys(structures, &slots, &placed, catalog);
+    let mut first_slots = solution.slots.clone();
+    first_slots.retain(|structure, _| is_used(structure));
+    let structures = by_unique_keys(structures, &first_slots, &placed, catalog);
     let (found, placed): (Vec<_>, Vec<_>) =
         (placed.into_iter()).partition(|read| is_search(read.statement));
     // Of the figures those that somebody asks for.
-    let catalog = &figures.only_used(catalog, &structures, &slots);
+    let catalog = &figures.only_used(catalog, &structures, &first_slots);
     let stored: Vec<&Table> = catalog
         .tables
         .iter()
@@ -598,23 +596,38 @@ fn proposal(
         &solution,
         &lacking,
     );
-    let writing = Writing {
+    let unarranged = Writing {
         catalog,
         pins: &limits.pins,
         expiries: &limits.expiries,
         names: &names,
         structures: &structures,
-        slots: &slots,
+        slots: &first_slots,
         reads: &placed,
         found: &found,
         header: header(catalog, is_guessed),
         not_served: &not_served,
         escapes: limits.escapes(),
-        indexes: &index_names(catalog, slots.values().max().copied().unwrap_or(0)),
+        indexes: &[],
         figures: &figures.tables,
         splits: &splits,
         writes: &writes,
         labels: OnceCell::new(),
+    };
+    let slots = slots::arranged(
+        &first_slots,
+        &structures,
+        [&placed, &found],
+        &unarranged.wanted(),
+        &pricing,
+        setting.indexes,
+    );
+    let indexes = index_names(catalog, slots.values().max().copied().unwrap_or(0));
+    let writing = Writing {
+        slots: &slots,
+        indexes: &indexes,
+        labels: OnceCell::new(),
+        ..unarranged
     };
     let (mapping, projected) = writing.mapping();
     let described = figures.described(catalog);
@@ -2362,6 +2375,23 @@ mod tests {
         let found = traps::tests::all_served(&catalog, &limits, sql);
         assert!(found.mapping.contains("filter: "), "{}", found.mapping);
         assert_eq!(found.report.indexes.len(), 1);
+    }
+
+    #[test]
+    fn a_list_does_not_read_what_an_index_projects_for_others() {
+        let tables = "notes 9000: id, author distinct=100 most=90, body text longest=400
+            posts 900: id, slug text unique, body text longest=400";
+        let sql = "-- note (900/s, strong)\nSELECT * FROM notes WHERE id = :id;
+            -- post (900/s, strong)\nSELECT * FROM posts WHERE id = :id;
+            -- notesOf (100/s)\nSELECT id FROM notes WHERE author = :a;
+            -- bySlug (100/s)\nSELECT id, body FROM posts WHERE slug = :s;";
+        let (catalog, limits) = traps::tests::schema(tables);
+        let found = traps::tests::all_served(&catalog, &limits, sql);
+        let mut reads = found.report.reads.iter();
+        let list = reads.find(|read| read.name == "notesOf").unwrap();
+        let units = list.served.as_ref().unwrap().units;
+        // Those of 90 entries without the body of each.
+        assert!(units < 3.0, "{units} {}", found.mapping);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use dynafold_relational::catalog::{
 use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
 use crate::ask::{Ask, Asked, ChildAsk, Equal, RangeAsk, When, ignores_case, why_mixed};
+use crate::compare::PricedMapping;
 use crate::facts::{Facts, rows, significant};
 use crate::names::{has_term, words};
 use crate::observed::ColumnSample;
@@ -845,12 +846,13 @@ fn dear_indexes(material: &Material<'_, '_>, lines: &mut Lines) {
         if reads.is_empty() {
             return None;
         }
-        dear(material, units.sum(), &reads, &format!("GSI{slot}"))
+        let cost = material.pricing.usd_writes(units.sum());
+        dear(cost, &reads, &format!("GSI{slot}"), material.priced)
     });
     lines.add(
         "expensive index",
         dear,
-        "keeping its entries up to date costs far more than the reads that use it: consider a Scan, an export to S3 with Athena, or a search index that the stream feeds",
+        "keeping its entries up to date costs far more than the reads that use it: if a Scan, an export to S3 with Athena, or a search index that the stream feeds will do instead, leave these reads out of the workload and run `design` again",
     );
 }
 
@@ -866,7 +868,8 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
         let reads = reads.filter(|read| read.ask.root.name == table.name);
         let reads: Vec<&Statement> = reads.map(|read| read.statement).collect();
         let units = rate * material.pricing.write_units(table);
-        dear(material, units, &reads, &table.name.name)
+        let cost = material.pricing.usd_writes(units);
+        dear(cost, &reads, &table.name.name, material.priced)
     });
     lines.add(
         "expensive aggregates",
@@ -875,15 +878,19 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
     );
 }
 
-/// Reads by something that costs so many write units a second and far more than they are likely worth.
-fn dear(material: &Material<'_, '_>, units: f64, reads: &[&Statement], by: &str) -> Option<String> {
-    let cost = material.pricing.usd_writes(units);
+/// Reads by something that costs so much a month, and far more than they are likely worth, with what they would cost as Scans.
+fn dear(cost: f64, reads: &[&Statement], by: &str, priced: &PricedMapping) -> Option<String> {
     let rate: f64 = reads.iter().map(|read| Pricing::rate(read)).sum();
     let is_dear = cost > 10.0 * WORTH && cost > DEAR * rate * MONTH / 1e6;
     is_dear.then(|| {
         let names = joined(reads.iter().map(|read| &*read.name), " and ");
+        let scans = usd(priced.usd_scan * rate * MONTH);
+        let scans = text_if(
+            priced.usd_scan > 0.0,
+            format!("; as Scans of the whole table they would cost {scans} USD"),
+        );
         let rate = about(rate);
-        format!("{by}, used by {names} (costs {cost:.2} USD a month for {rate} reads/s)")
+        format!("{by}, used by {names} (costs {cost:.2} USD a month for {rate} reads/s{scans})")
     })
 }
 

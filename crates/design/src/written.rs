@@ -90,6 +90,22 @@ const SORTS_FIRST: &str = "\\u0001 sorts before all other text: `Ann` before `An
 /// The attributes that each index projects: `None` for all.
 pub(crate) type Projected = BTreeMap<usize, Option<BTreeSet<String>>>;
 
+/// What the reads of a design ask for, wherever they are served.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// By structure, the attributes that an index of it has to hold.
+    pub(crate) attributes: BTreeMap<usize, BTreeSet<String>>,
+    /// By item type, the copied columns with their attributes.
+    copies: BTreeMap<TableName, Vec<(Path, String)>>,
+}
+
+impl Wanted {
+    /// The copied columns in items of a table, with their attributes.
+    pub(crate) fn copies_in(&self, table: &Table) -> impl Iterator<Item = &(Path, String)> {
+        self.copies.get(&table.name).into_iter().flatten()
+    }
+}
+
 /// What an item type has besides its own columns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Item {
@@ -435,6 +451,31 @@ impl<'c> Writing<'_, 'c> {
         let reads = self.reads.iter().chain(self.found);
         let reads = reads.filter(|read| read.structure == structure);
         reads.map(Placed::name).collect()
+    }
+
+    /// What its reads ask for.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let mut items: BTreeMap<TableName, Item> = BTreeMap::new();
+        let reads = || self.reads.iter().chain(self.found);
+        // The first time tells which copies there are.
+        for read in reads() {
+            self.answer(read, &mut items);
+        }
+        let mut attributes: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+        for read in reads() {
+            let answer = self.answer(read, &mut items);
+            let known = attributes.entry(read.structure).or_default();
+            known.extend(answer.attributes);
+        }
+        let copies = items.into_iter().map(|(table, item)| {
+            let copies = item.copies.into_iter();
+            let copies = copies.map(|(path, attribute, _)| (path, attribute));
+            (table, copies.collect::<Vec<_>>())
+        });
+        Wanted {
+            attributes,
+            copies: copies.collect(),
+        }
     }
 
     /// The mapping, and the attributes that each index projects: `None` for all.

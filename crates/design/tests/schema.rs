@@ -1496,6 +1496,22 @@ fn texts_of_ascii_are_equal_in_upper_case_as_in_lower_case() {
 }
 
 #[test]
+fn an_index_projects_a_copy_by_its_name_for_all_items_that_have_an_attribute_of_that_name() {
+    let catalog = tables_of(&[
+        ("rooms", 100, &["id", "name"]),
+        ("visits", 20_000, &["id", "room_id@rooms", "day"]),
+        ("beds", 1_000, &["id", "ward", "room"]),
+    ]);
+    let reads = "-- visit (900/s, strong)\nSELECT * FROM visits WHERE id = :id;
+        -- bed (900/s, strong)\nSELECT * FROM beds WHERE id = :id;
+        -- visitsOn (100/s)\nSELECT v.id, r.name AS room FROM visits v JOIN rooms r ON r.id = v.room_id WHERE v.day = :d;
+        -- bedsOf (100/s)\nSELECT id FROM beds WHERE ward = :w;
+        -- move (50/s)\nUPDATE beds SET room = :r WHERE id = :id;";
+    let (report, _) = warned(&catalog, reads, &Limits::default());
+    assert!((units(&report, "move") - 1.0).abs() < 0.01, "{report:#?}");
+}
+
+#[test]
 fn an_index_projects_by_name_if_its_attributes_are_no_more_than_it_names() {
     let catalog = tables_of(&[
         (
