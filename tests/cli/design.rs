@@ -1599,6 +1599,30 @@ async fn both_items_of_a_row_stand_under_the_unique_key_by_which_they_are_asked(
     told.prints("SK: \"ARTICLES#ARTICLES_BODY#\"");
 }
 
+/// Where what changes all the time is listed by another key, the items of a row have that key, and are found by an index.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_items_of_a_row_are_found_by_its_key_where_they_have_other_keys_in_the_table() {
+    let source = Database::new(ARTICLES).await;
+    let workload = "
+        -- page (10/s)
+        SELECT * FROM articles WHERE id = :id;
+        -- ofAuthor (300/s)
+        SELECT id, title, views FROM articles WHERE author_id = :a ORDER BY id;
+        -- view (200/s)
+        UPDATE articles SET views = views + 1 WHERE id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    let reads = proposal.report["reads"].as_array().unwrap();
+    let page = reads.iter().find(|read| read["name"] == "page").unwrap();
+    let both = serde_json::json!(["ARTICLES", "ARTICLES_BODY"]);
+    assert_eq!(page["served"]["items"], both, "{mapping}");
+    assert_eq!(page["served"]["fetches"], 1, "{mapping}");
+    for (name, verdict) in verdicts(&proposal.holds(0)) {
+        let is_good = ["proved", "agrees"].contains(&verdict);
+        assert!(is_good, "{name} {verdict}: {mapping}");
+    }
+}
+
 /// Documents, and a key that has the delimiter of keys in it.
 const DOCUMENTS: &str = "
     CREATE TABLE docs (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER, slug VARCHAR(40) UNIQUE, state VARCHAR(10), title VARCHAR(40) NOT NULL,

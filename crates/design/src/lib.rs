@@ -2515,7 +2515,7 @@ mod tests {
         let (catalog, mut limits) = traps::tests::schema(tables);
         let prices = Prices::read(SHIPPED, None).unwrap();
         let table = catalog.find("docs").unwrap().name.clone();
-        let both = "items: [DOCS, DOCS_BODY]\n    key: { PK: \"SLUG#{slug}\"";
+        let both = "items: [DOCS, DOCS_BODY]\n    key: { PK: \"SLUG#{s}\"";
         let (mut tried, mut beside) = (0, 0);
         for seed in 0..150 {
             let mut random = fastrand::Rng::with_seed(seed);

@@ -859,6 +859,24 @@ mod tests {
     }
 
     #[test]
+    fn both_items_of_a_row_are_found_by_its_key_where_they_have_other_keys_in_the_table() {
+        let (catalog, limits) = schema(SHOP);
+        let sql = "-- page (10/s)\nSELECT * FROM products WHERE id = :id;
+            -- ofCategory (300/s)\nSELECT id, name, stock FROM products WHERE category = :c ORDER BY id;
+            -- sell (200/s)\nUPDATE products SET stock = stock - 1 WHERE id = :id;";
+        let found = all_served(&catalog, &limits, sql);
+        for part in [
+            "key: { PK: \"CATEGORY#{category}\", SK: \"PRODUCTS#{id",
+            "items: [PRODUCTS, PRODUCTS_ABOUT]\n    index: GSI1",
+            "fetch: true",
+        ] {
+            assert!(found.mapping.contains(part), "{part}: {}", found.mapping);
+        }
+        // No index has what changes.
+        assert_near(found.report.writes[0].units, 1.0);
+    }
+
+    #[test]
     fn large_columns_stay_where_reading_two_items_costs_more_than_writes_would_save() {
         // One item has less than 4 KB, and two have more.
         let tables = SHOP
