@@ -1556,6 +1556,73 @@ async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
     told.says(apart);
 }
 
+/// Pages that are asked for by a unique key, beside a counter, have both items of a row under that key.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_items_of_a_row_stand_under_the_unique_key_by_which_they_are_asked() {
+    let source = Database::new(ARTICLES).await;
+    let workload = "
+        -- page (200/s)
+        SELECT * FROM articles WHERE slug = :slug;
+        -- byAuthor (20/s) a filter on both items
+        SELECT * FROM articles WHERE slug = :slug AND author_id = :a;
+        -- head (100/s) without the text
+        SELECT title, views FROM articles WHERE slug = :slug;
+        -- ofAuthor (20/s)
+        SELECT id, slug, title FROM articles WHERE author_id = :a ORDER BY id;
+        -- view (100/s)
+        UPDATE articles SET views = views + 1 WHERE id = :id;
+        -- edit (1/s)
+        UPDATE articles SET body = :b WHERE id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    for key in ["ARTICLES#", "ARTICLES#ARTICLES_BODY#"] {
+        let key = format!("key: {{ PK: \"SLUG#{{slug}}\", SK: \"{key}\" }}");
+        assert!(mapping.contains(&key), "{key}: {mapping}");
+    }
+    let reads = proposal.report["reads"].as_array().unwrap();
+    for name in ["page", "byAuthor"] {
+        let read = reads.iter().find(|read| read["name"] == name).unwrap();
+        let both = serde_json::json!(["ARTICLES", "ARTICLES_BODY"]);
+        assert_eq!(read["served"]["items"], both, "{mapping}");
+        assert_eq!(read["served"]["requests"], 1, "{mapping}");
+    }
+    for (name, verdict) in verdicts(&proposal.holds(0)) {
+        let is_good = ["proved", "agrees"].contains(&verdict);
+        assert!(is_good, "{name} {verdict}: {mapping}");
+    }
+    // An update leaves both where they are.
+    let (more, old) = (proposal.path("more.sql"), proposal.path("design.yaml"));
+    let read = "-- titled (1/s)\nSELECT id, title FROM articles WHERE title = :t;";
+    std::fs::write(&more, read).unwrap();
+    let update = ["design", "--source", &proposal.source, "--workload", &more];
+    let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
+    told.prints("SK: \"ARTICLES#ARTICLES_BODY#\"");
+}
+
+/// Where what changes all the time is listed by another key, the items of a row have that key, and are found by an index.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_items_of_a_row_are_found_by_its_key_where_they_have_other_keys_in_the_table() {
+    let source = Database::new(ARTICLES).await;
+    let workload = "
+        -- page (10/s)
+        SELECT * FROM articles WHERE id = :id;
+        -- ofAuthor (300/s)
+        SELECT id, title, views FROM articles WHERE author_id = :a ORDER BY id;
+        -- view (200/s)
+        UPDATE articles SET views = views + 1 WHERE id = :id;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let mapping = proposal.mapping();
+    let reads = proposal.report["reads"].as_array().unwrap();
+    let page = reads.iter().find(|read| read["name"] == "page").unwrap();
+    let both = serde_json::json!(["ARTICLES", "ARTICLES_BODY"]);
+    assert_eq!(page["served"]["items"], both, "{mapping}");
+    assert_eq!(page["served"]["fetches"], 1, "{mapping}");
+    for (name, verdict) in verdicts(&proposal.holds(0)) {
+        let is_good = ["proved", "agrees"].contains(&verdict);
+        assert!(is_good, "{name} {verdict}: {mapping}");
+    }
+}
+
 /// Documents, and a key that has the delimiter of keys in it.
 const DOCUMENTS: &str = "
     CREATE TABLE docs (id INTEGER NOT NULL PRIMARY KEY, owner INTEGER, slug VARCHAR(40) UNIQUE, state VARCHAR(10), title VARCHAR(40) NOT NULL,

@@ -1,10 +1,12 @@
 //! Vertical partitions: the large columns of a table in items of their own, beside its other items. To the rest of a design
-//! these are a table like others, of which only the mapping knows that it has the same rows.
+//! these are a table like others, of which only the mapping knows that it has the same rows. A read that wants large and other
+//! columns has several forms, of which the search takes the cheapest: both items under one partition key value, that of the row's
+//! key or of another unique key; the items apart alone, with what else it wants; or both by an index and then by their keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_format::{free_name, has_word};
-use dynafold_relational::catalog::{Catalog, ForeignKey, Table, TableName};
+use dynafold_relational::catalog::{Catalog, Dbms, ForeignKey, Table, TableName};
 use dynafold_sql::WriteKind;
 
 use dynafold_dynamodb::price::Prices;
@@ -18,7 +20,16 @@ use crate::writes::Writes;
 use crate::{MANY, Read};
 
 /// The large columns that are to have items of their own, by table.
-pub(crate) type Large = BTreeMap<TableName, BTreeSet<String>>;
+pub(crate) type Large = BTreeMap<TableName, Apart>;
+
+/// Large columns of a table that are to have items of their own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Apart {
+    pub(crate) columns: BTreeSet<String>,
+    /// Whether reads by a unique key get both items of a row only, so that those apart have none of the row's other columns for
+    /// them.
+    pub(crate) is_narrow: bool,
+}
 
 /// Large columns of a table, apart from its others.
 #[derive(Debug, Clone)]
@@ -26,46 +37,68 @@ pub(crate) struct Split {
     pub(crate) base: TableName,
     /// The columns that its own items are without.
     pub(crate) large: BTreeSet<String>,
-    /// Those that the items apart have: the key, the large ones, and what reads want beside them.
+    /// Those that the items apart have: the keys, the large ones, and what reads want beside them.
     pub(crate) columns: BTreeSet<String>,
     /// Those that decide the keys of indexes in which both items of a row stand.
     keys: BTreeSet<String>,
+    /// The unique keys besides the row's own by which reads find both items of a row.
+    unique_keys: BTreeSet<Vec<String>>,
+    /// Whether the items apart have columns for a read by one of these: without them it would find both items.
+    pub(crate) is_wide: bool,
 }
 
 /// By what the tables of the items apart are called.
 pub(crate) type Splits = BTreeMap<TableName, Split>;
 
 /// Reads that take large columns of a row and ask for more than its key find all of its items by that. A filter asks for the rest
-/// of each item; where updates set what it compares, which would then be in each item, the application does.
+/// of each item; where updates set what it compares, which would then be in each item, the application does. By another unique key
+/// that is a further form of the read.
 pub(crate) fn by_row(
     reads: &mut [Read<'_, '_>],
     large: &Large,
     writes: &BTreeMap<TableName, Writes>,
+    dbms: Dbms,
 ) {
     for read in reads {
-        let found = read.asks.iter().find_map(|ask| {
+        let by_own_key = read.asks.iter().find_map(|ask| {
             let by_row = ask.by_row.as_deref()?;
             let base = &by_row.root.name;
-            let large = large.get(base)?;
-            let filtered = with_filter(ask, large, writes.get(base));
+            let large = &large.get(base)?.columns;
+            let filtered = with_filter(ask, large, writes.get(base), dbms);
             let found = filtered.unwrap_or_else(|| by_row.clone());
-            wants(&found, base, large).then_some(found)
+            wants(&found, base, large).then_some((found, true))
         });
-        if let Some(found) = found {
-            read.asks = vec![found];
+        let by_unique_key = || {
+            let mut asks = read.asks.iter().filter(|ask| !is_one_row(ask));
+            asks.find_map(|ask| {
+                let base = &ask.root.name;
+                let apart = large.get(base)?;
+                if finds_row(ask, &apart.columns, dbms) {
+                    return None;
+                }
+                let filtered = with_filter(ask, &apart.columns, writes.get(base), dbms);
+                let is_wanted = |found: &Ask<'_>| wants(found, base, &apart.columns);
+                Some((filtered.filter(is_wanted)?, apart.is_narrow))
+            })
+        };
+        match by_own_key.or_else(by_unique_key) {
+            Some((found, true)) => read.asks = vec![found],
+            Some((found, false)) => read.asks.push(found),
+            None => {}
         }
     }
 }
 
-/// A read by its row's key that asks for the rest by filters, where each item may have what they compare.
+/// A read by a key of its row that asks for the rest by filters, where each item may have what they compare.
 fn with_filter<'c>(
     ask: &Ask<'c>,
     large: &BTreeSet<String>,
     writes: Option<&Writes>,
+    dbms: Dbms,
 ) -> Option<Ask<'c>> {
-    let key = ask.root.row_key().iter().map(|column| Path::own(column));
+    let key = key_of(ask, dbms)?.iter().map(|column| Path::own(column));
     let key: Vec<Path> = key.collect();
-    let found = by_filter(ask, &key, false).filter(|found| is_by_row(found, large))?;
+    let found = by_filter(ask, &key, false).filter(|found| finds_row(found, large, dbms))?;
     let mut updates = writes.into_iter().flat_map(|writes| &writes.statements);
     let is_set = updates.any(|write| {
         let mut compared = found.filters.iter().map(|filter| &filter.path.column);
@@ -86,51 +119,25 @@ pub(crate) fn splits(
     let catalog = facts.catalog;
     let tables = catalog.tables.iter().map(|table| table.name.clone());
     let mut taken: BTreeSet<TableName> = tables.collect();
-    let each = large.iter().map(|(base, large)| {
+    let each = large.iter().map(|(base, apart)| {
         let table = catalog.table(base)?;
-        let mut columns = large.clone();
-        columns.extend(table.row_key().iter().cloned());
-        let mut keys = BTreeSet::new();
-        let is_twin = |read: &Read<'_, '_>, ask: &Ask<'_>| {
-            let mut filters = ask.filters.iter();
-            wants(ask, base, large)
-                && may_be_twin(ask, catalog)
-                && !filters.any(|filter| is_own(&filter.path, large))
-                && !read.statement.strong
-                && pays_as_twin(facts, (read, ask), large, writes.get(base), prices)
+        let own = apart.columns.iter().chain(table.row_key());
+        let mut split = Split {
+            base: base.clone(),
+            large: apart.columns.clone(),
+            columns: own.cloned().collect(),
+            keys: BTreeSet::new(),
+            unique_keys: BTreeSet::new(),
+            is_wide: false,
         };
-        let asks = reads.iter().flat_map(|read| {
-            let (twins, others): (Vec<&Ask<'_>>, Vec<_>) =
-                read.asks.iter().partition(|ask| is_twin(read, ask));
-            for ask in &twins {
-                keys.extend(key_columns(ask));
-                let compared = ask.filters.iter().map(|filter| filter.path.column.clone());
-                columns.extend(compared);
-                let required = own_required(ask, catalog).into_iter().flatten();
-                columns.extend(required.map(|path| path.column));
-            }
-            // Other forms of the read are not needed then.
-            if twins.is_empty() { others } else { Vec::new() }
-        });
-        for ask in asks.collect::<Vec<_>>() {
-            let is_large = |(path, _): &(Path, String)| is_own(path, large);
-            let is_child = |child: &ChildAsk<'_>| child.table.name == *base;
-            let mut children = ask.children.iter().filter(|child| is_child(child));
-            let is_wanted = wants(ask, base, large);
-            let is_apart = is_wanted && !is_by_row(ask, large);
-            if children.any(|child| child.outputs.iter().any(is_large))
-                || is_apart && !ask.children.is_empty()
-            {
-                return None;
-            }
-            if is_apart {
-                columns.extend(needs(ask));
-            } else if is_wanted {
-                let compared = ask.filters.iter().map(|filter| filter.path.column.clone());
-                columns.extend(compared);
-            }
+        for read in reads {
+            let writes = writes.get(base);
+            split.add(read, apart.is_narrow, catalog, &|ask| {
+                pays_as_twin(facts, (read, ask), &apart.columns, writes, prices)
+            })?;
         }
-        let name = large
+        let name = apart
+            .columns
             .iter()
             .fold(base.name.clone(), |name, one| format!("{name}_{one}"));
         let of_schema = |name: &str| TableName {
@@ -139,16 +146,84 @@ pub(crate) fn splits(
         };
         let name = of_schema(&free_name(&name, &|name| taken.contains(&of_schema(name))));
         taken.insert(name.clone());
-        let (base, large) = (base.clone(), large.clone());
-        let split = Split {
-            base,
-            large,
-            columns,
-            keys,
-        };
         Some((name, split))
     });
     each.collect()
+}
+
+impl Split {
+    /// Adds what the items apart need for a read. `pays`: whether reading both items of each row by an index costs less than to keep
+    /// up to date in those apart what else it wants. `None` where it could not be served.
+    fn add(
+        &mut self,
+        read: &Read<'_, '_>,
+        is_narrow: bool,
+        catalog: &Catalog,
+        pays: &dyn Fn(&Ask<'_>) -> bool,
+    ) -> Option<()> {
+        let large = self.large.clone();
+        let is_large = |(path, _): &(Path, String)| is_own(path, &large);
+        let mut children = read.asks.iter().flat_map(|ask| &ask.children);
+        if children.any(|child| child.table.name == self.base && child.outputs.iter().any(is_large))
+        {
+            return None;
+        }
+        let may_find_both = |ask: &Ask<'_>| {
+            let mut filters = ask.filters.iter();
+            may_be_twin(ask, catalog)
+                && !filters.any(|filter| is_own(&filter.path, &large))
+                && !read.statement.strong
+        };
+        let wanting = read.asks.iter();
+        let wanting: Vec<&Ask<'_>> = wanting
+            .filter(|ask| wants(ask, &self.base, &large))
+            .collect();
+        let mut others: Vec<&Ask<'_>> = Vec::new();
+        let mut is_by_unique_key = false;
+        for ask in wanting {
+            if !finds_row(ask, &large, catalog.dbms) {
+                others.push(ask);
+                continue;
+            }
+            self.columns.extend(compared(ask));
+            if may_find_both(ask) {
+                self.keys.extend(key_columns(ask));
+            }
+            if !is_one_row(ask) {
+                let key = key_of(ask, catalog.dbms)?;
+                self.columns.extend(key.iter().cloned());
+                self.unique_keys.insert(key.to_vec());
+                is_by_unique_key = true;
+                if !is_narrow && ask.children.is_empty() {
+                    others.push(ask);
+                }
+            }
+        }
+        let (twins, others): (Vec<&Ask<'_>>, Vec<&Ask<'_>>) = others
+            .into_iter()
+            .partition(|ask| may_find_both(ask) && pays(ask));
+        for ask in &twins {
+            self.keys.extend(key_columns(ask));
+            self.columns.extend(compared(ask));
+            let required = own_required(ask, catalog).into_iter().flatten();
+            self.columns.extend(required.map(|path| path.column));
+        }
+        // Other forms of the read are not needed then.
+        for ask in others.into_iter().filter(|_| twins.is_empty()) {
+            if !ask.children.is_empty() {
+                return None;
+            }
+            self.columns.extend(needs(ask));
+            self.is_wide |= is_by_unique_key;
+        }
+        Some(())
+    }
+}
+
+/// The columns that a read's filters compare.
+fn compared(ask: &Ask<'_>) -> impl Iterator<Item = String> {
+    let filters = ask.filters.iter();
+    filters.map(|filter| filter.path.column.clone())
 }
 
 /// Whether a path is one of these columns of the table itself.
@@ -179,11 +254,25 @@ fn wants(ask: &Ask<'_>, base: &TableName, large: &BTreeSet<String>) -> bool {
             || conditions.any(|when| large.iter().any(|one| has_word(&when.said, one))))
 }
 
-/// Whether a read finds one row by its key, and asks for no more than what both items may have, which then stand under it.
-fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
+/// The key by which a read finds one row: the row's own, or another that each row has.
+fn key_of<'c>(ask: &Ask<'c>, dbms: Dbms) -> Option<&'c [String]> {
+    let table = ask.root;
+    let is_asked = |column: &String| {
+        let is_there = || table.column(column).is_some_and(|one| !one.nullable);
+        ask.has_equal(&Path::own(column)) && (table.row_key().contains(column) || is_there())
+    };
+    let unique = table.keys(dbms).map(|key| key.columns);
+    let mut keys = std::iter::once(table.row_key()).chain(unique);
+    keys.find(|key| !key.is_empty() && key.iter().all(is_asked))
+}
+
+/// Whether a read finds one row by a key that each row has, and asks for no more than what both items may have, which then stand
+/// under that key.
+fn finds_row(ask: &Ask<'_>, large: &BTreeSet<String>, dbms: Dbms) -> bool {
     let is_in_both = |path: &Path| path.steps.is_empty() && !large.contains(&path.column);
-    is_one_row(ask)
-        && ask.equal.len() == ask.root.row_key().len()
+    let mut keys = ask.equal.iter().map(|equal| &equal.path);
+    key_of(ask, dbms).is_some_and(|key| key.len() == ask.equal.len())
+        && (is_one_row(ask) || keys.all(is_in_both))
         && ask.range.is_none()
         && ask.filters.iter().all(|filter| is_in_both(&filter.path))
         && ask.when.is_empty()
@@ -194,7 +283,6 @@ fn is_by_row(ask: &Ask<'_>, large: &BTreeSet<String>) -> bool {
 fn may_be_twin(ask: &Ask<'_>, catalog: &Catalog) -> bool {
     let filters = ask.filters.iter().map(|filter| &filter.path);
     ask.fetching().is_some()
-        && !is_one_row(ask)
         && (ask.unsorted.is_some() || !limit_is_ambiguous(ask, catalog))
         && own_required(ask, catalog).is_some()
         && keys(ask).chain(filters).all(|path| path.steps.is_empty())
@@ -317,20 +405,26 @@ pub(crate) fn with_splits(catalog: &Catalog, splits: &Splits) -> Catalog {
         table.columns.clone_from(&base.columns);
         table.columns.retain(|column| is_held(&column.name));
         for column in &mut table.columns {
-            // The items of one row have one spelling of its key.
-            column.insensitive &= !base.row_key().contains(&column.name);
+            // The items of one row have one spelling of its keys.
+            let mut keys = split.unique_keys.iter().map(Vec::as_slice);
+            let is_key = |key: &[String]| key.contains(&column.name);
+            column.insensitive &= !is_key(base.row_key()) && !keys.any(is_key);
         }
         table.primary_key = base.row_key().to_vec();
         table.unique_keys.clone_from(&base.unique_keys);
         table
             .unique_keys
             .retain(|key| key.columns.iter().all(is_held));
-        table.foreign_keys.push(ForeignKey {
-            columns: base.row_key().to_vec(),
-            references: base.name.clone(),
-            referenced_columns: base.row_key().to_vec(),
-            ..ForeignKey::default()
-        });
+        let unique = split.unique_keys.iter().map(Vec::as_slice);
+        let of_row = std::iter::once(base.row_key()).chain(unique);
+        table.foreign_keys = of_row
+            .map(|key| ForeignKey {
+                columns: key.to_vec(),
+                references: base.name.clone(),
+                referenced_columns: key.to_vec(),
+                ..ForeignKey::default()
+            })
+            .collect();
         let further = base.foreign_keys.iter();
         let further = further.filter(|key| key.columns.iter().all(is_held));
         table.foreign_keys.extend(further.cloned());
@@ -369,65 +463,101 @@ pub(crate) fn observed(observed: &Observed, splits: &Splits) -> Observed {
     found
 }
 
-/// The reads, by the items: one by a row's key finds both, any other that wants large columns those apart alone, or both by an index.
+/// The reads, by the items.
 pub(crate) fn apart<'c>(reads: &mut [Read<'_, 'c>], splits: &Splits, catalog: &'c Catalog) {
     for read in reads {
-        read.asks.retain_mut(|ask| {
+        let asks = std::mem::take(&mut read.asks).into_iter();
+        let asks = asks.flat_map(|ask| {
             let mut splits = splits.iter();
-            let split = splits.find(|(_, split)| wants(ask, &split.base, &split.large));
+            let split = splits.find(|(_, split)| wants(&ask, &split.base, &split.large));
             let table = split.and_then(|(name, split)| Some((split, catalog.table(name)?)));
-            table.is_none_or(|(split, table)| put_apart(ask, split, table, catalog))
+            match table {
+                Some((split, table)) => by_items(&ask, split, table, catalog),
+                None => vec![ask],
+            }
         });
+        read.asks = asks.collect();
     }
 }
 
-/// A read that wants large columns, by the items; not where another form of it is served.
-fn put_apart<'c>(ask: &mut Ask<'c>, split: &Split, table: &'c Table, catalog: &Catalog) -> bool {
+/// The forms of a read that wants large columns, by the items; none where another form of it is served.
+fn by_items<'c>(ask: &Ask<'c>, split: &Split, table: &'c Table, catalog: &Catalog) -> Vec<Ask<'c>> {
+    let of_table = || Ask {
+        root: table,
+        ..ask.clone()
+    };
     let is_held = |(path, _): &(Path, String)| is_own(path, &split.columns);
-    let is_large = |(path, _): &(Path, String)| is_own(path, &split.large);
     let is_alone = ask.children.is_empty() && ask.outputs.iter().all(is_held);
-    if is_by_row(ask, &split.large) && !is_alone {
-        let outputs = ask.outputs.extract_if(.., |one| is_large(one)).collect();
-        let key = table.row_key().to_vec();
-        ask.children.push(ChildAsk {
-            table,
-            way: vec![Step {
-                columns: key.clone(),
-                table: split.base.clone(),
-                referenced: key,
-            }],
-            outputs,
-            order: Vec::new(),
-            is_same_row: true,
-        });
-        ask.order.clear();
-        ask.limit = None;
-        ask.is_page = false;
-        return true;
+    let is_by_key = finds_row(ask, &split.large, catalog.dbms);
+    let is_by_own_key = is_by_key && is_one_row(ask);
+    if is_by_own_key && is_alone {
+        return vec![of_table()];
     }
-    if is_alone && is_by_row(ask, &split.large) || needs(ask).is_subset(&split.columns) {
-        ask.root = table;
-        return true;
+    let mut found = Vec::new();
+    if is_by_key {
+        found.push(beside(ask, split, table));
     }
-    if !may_be_twin(ask, catalog) || !key_columns(ask).is_subset(&split.keys) {
-        return false;
+    let is_whole = ask.children.is_empty() && needs(ask).is_subset(&split.columns);
+    if is_whole && !is_by_own_key {
+        found.push(of_table());
+    } else if may_be_twin(ask, catalog) && key_columns(ask).is_subset(&split.keys) {
+        found.extend(as_twin(ask, split, table, catalog));
     }
-    let outputs = ask.outputs.extract_if(.., |one| is_large(one)).collect();
+    found
+}
+
+/// The same read of both items of its row, which stand beside each other under the key that it asks for.
+fn beside<'c>(ask: &Ask<'c>, split: &Split, table: &'c Table) -> Ask<'c> {
+    let mut found = ask.clone();
+    let outputs = (found.outputs)
+        .extract_if(.., |(path, _)| is_own(path, &split.large))
+        .collect();
+    let mut key = table.row_key().to_vec();
+    let asked = ask.equal.iter().map(|equal| &equal.path.column);
+    key.extend(asked.filter(|one| !table.row_key().contains(one)).cloned());
+    found.children.push(ChildAsk {
+        table,
+        way: vec![Step {
+            columns: key.clone(),
+            table: split.base.clone(),
+            referenced: key,
+        }],
+        outputs,
+        order: Vec::new(),
+        is_same_row: true,
+    });
+    found.order.clear();
+    found.limit = None;
+    found.is_page = false;
+    found
+}
+
+/// The same read of both items of each row, which an index finds by one key; `None` where its filters would not find both.
+fn as_twin<'c>(
+    ask: &Ask<'c>,
+    split: &Split,
+    table: &'c Table,
+    catalog: &Catalog,
+) -> Option<Ask<'c>> {
+    let mut found = ask.clone();
+    let outputs = (found.outputs)
+        .extract_if(.., |(path, _)| is_own(path, &split.large))
+        .collect();
     let twin = Twin {
         table,
         outputs,
         large: split.large.clone(),
     };
     let required = own_required(ask, catalog).into_iter().flatten();
-    ask.filters.extend(required.map(Filter::exists));
-    ask.filters.sort();
-    ask.required.clear();
-    let is_held = are_filters_held(ask, &twin);
-    ask.twin = Some(twin);
-    ask.note(
+    found.filters.extend(required.map(Filter::exists));
+    found.filters.sort();
+    found.required.clear();
+    let is_held = are_filters_held(&found, &twin);
+    found.twin = Some(twin);
+    found.note(
         "each row has two items under the same index key: one with its large columns and one with the others. The application joins them by the row's key; a limit counts both items",
     );
-    is_held
+    is_held.then_some(found)
 }
 
 /// The writes, by the items: an update of large columns alone writes those apart alone.
@@ -457,6 +587,8 @@ pub(crate) fn add_writes(writes: &mut BTreeMap<TableName, Writes>, splits: &Spli
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use crate::Report;
     use crate::traps::tests::{all_served, designed, schema};
 
@@ -626,8 +758,136 @@ mod tests {
 
     #[test]
     fn a_read_that_is_asked_more_often_than_what_it_wants_changes_finds_one_item() {
-        let read = "-- bySlug (9000/s)\nSELECT * FROM docs WHERE slug = :slug;";
+        let read = "-- ofOwner (9000/s)\nSELECT * FROM docs WHERE owner = :o;";
         let (text, ..) = proposed(read);
         assert!(!text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
+    }
+
+    #[test]
+    fn a_read_by_a_unique_key_that_is_asked_often_does_not_copy_what_changes_beside_the_large_columns()
+     {
+        let read = "-- bySlug (9000/s)\nSELECT * FROM docs WHERE slug = :slug;";
+        let (text, _, units) = proposed(read);
+        assert!(text.contains("items: [DOCS, DOCS_BODY]"), "{text}");
+        assert!(text.contains("columns: [body, id, slug]"), "{text}");
+        assert!(!text.contains("fetch: true"), "{text}");
+        assert_near(units, 1.0);
+    }
+
+    /// Products whose pages are asked for by a unique key.
+    const SHOP: &str = "products 1000: id, slug text unique, category distinct=50 most=40, name text, stock, about text longest=3000";
+    const PAGE: &str = "-- page (200/s)\nSELECT * FROM products WHERE slug = :slug;";
+    const OTHERS: &str =
+        "-- ofCategory (20/s)\nSELECT slug, name FROM products WHERE category = :c ORDER BY id;
+        -- sell (50/s)\nUPDATE products SET stock = stock - 1 WHERE id = :id;";
+
+    /// The mapping, and the units of its reads and writes by their names.
+    fn sold(tables: &str, sql: &str) -> (String, BTreeMap<String, f64>) {
+        let (catalog, limits) = schema(tables);
+        let found = all_served(&catalog, &limits, &format!("{sql}\n{OTHERS}"));
+        let reads = found.report.reads.iter();
+        let reads = reads.map(|read| (read.name.clone(), read.served.as_ref().unwrap().units));
+        let writes = found.report.writes.iter();
+        let writes = writes.map(|write| (write.name.clone(), write.units));
+        (found.mapping, reads.chain(writes).collect())
+    }
+
+    #[test]
+    fn both_items_of_a_row_stand_under_the_unique_key_by_which_they_are_asked() {
+        let (text, units) = sold(SHOP, PAGE);
+        for part in [
+            "omit: [about]",
+            "columns: [about, id, slug]",
+            "key: { PK: \"SLUG#{slug}\", SK: \"PRODUCTS#\" }",
+            "key: { PK: \"SLUG#{slug}\", SK: \"PRODUCTS#PRODUCTS_ABOUT#\" }",
+            "items: [PRODUCTS, PRODUCTS_ABOUT]\n    key: { PK: \"SLUG#{slug}\", SK: { begins_with: \"PRODUCTS#\" } }",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        // One request, for the price of one item.
+        assert!(!text.contains("fetch: true"), "{text}");
+        assert_near(units["page"], 0.5);
+        assert_near(units["sell"], 1.0);
+    }
+
+    #[test]
+    fn a_read_of_the_other_columns_by_the_unique_key_does_not_pay_for_the_large_ones() {
+        let tables = SHOP.replace("slug text", "slug").replace("3000", "9000");
+        let reads =
+            format!("{PAGE}\n-- stock (400/s)\nSELECT id, stock FROM products WHERE slug = :slug;");
+        for (dbms, parts) in [
+            (
+                "",
+                [
+                    "SK: \"PRODUCTS#PRODUCTS_ABOUT#\"",
+                    "SK: { begins_with: \"PRODUCTS#\" }",
+                    "items: [PRODUCTS]\n    key: { PK: \"SLUG#{slug}\", SK: \"PRODUCTS#\" }",
+                ],
+            ),
+            // A unique key that a session may leave unchecked has the row's key behind it.
+            (
+                "mysql\n",
+                [
+                    "SK: \"PRODUCTS!PRODUCTS_ABOUT#{id",
+                    "SK: { between: [\"PRODUCTS!\", \"PRODUCTS$\"] }",
+                    "items: [PRODUCTS]\n    key: { PK: \"SLUG#{slug}\", SK: { begins_with: \"PRODUCTS#\" } }",
+                ],
+            ),
+        ] {
+            let (text, units) = sold(&format!("{dbms}{tables}"), &reads);
+            for part in parts {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            assert_near(units["page"], 1.5);
+            assert_near(units["stock"], 0.5);
+            assert_near(units["sell"], 1.0);
+        }
+    }
+
+    #[test]
+    fn what_a_read_asks_besides_the_unique_key_is_a_filter_on_both_items() {
+        let page = PAGE.replace(":slug", ":slug AND category = :c");
+        let (text, units) = sold(SHOP, &page);
+        for part in [
+            "columns: [about, category, id, slug]",
+            "items: [PRODUCTS, PRODUCTS_ABOUT]\n    key: { PK: \"SLUG#{slug}\", SK: { begins_with: \"PRODUCTS#\" } }\n    filter: \"category = :c\"",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_near(units["page"], 0.5);
+        assert_near(units["sell"], 1.0);
+    }
+
+    #[test]
+    fn both_items_of_a_row_are_found_by_its_key_where_they_have_other_keys_in_the_table() {
+        let (catalog, limits) = schema(SHOP);
+        let sql = "-- page (10/s)\nSELECT * FROM products WHERE id = :id;
+            -- ofCategory (300/s)\nSELECT id, name, stock FROM products WHERE category = :c ORDER BY id;
+            -- sell (200/s)\nUPDATE products SET stock = stock - 1 WHERE id = :id;";
+        let found = all_served(&catalog, &limits, sql);
+        for part in [
+            "key: { PK: \"CATEGORY#{category}\", SK: \"PRODUCTS#{id",
+            "items: [PRODUCTS, PRODUCTS_ABOUT]\n    index: GSI1",
+            "fetch: true",
+        ] {
+            assert!(found.mapping.contains(part), "{part}: {}", found.mapping);
+        }
+        // No index has what changes.
+        assert_near(found.report.writes[0].units, 1.0);
+    }
+
+    #[test]
+    fn large_columns_stay_where_reading_two_items_costs_more_than_writes_would_save() {
+        // One item has less than 4 KB, and two have more.
+        let tables = SHOP
+            .replace("unique", "unique longest=200")
+            .replace("3000", "3400");
+        for (rate, is_apart) in [(5, false), (50, true)] {
+            let (catalog, limits) = schema(&tables);
+            let others = OTHERS.replace("50/s", &format!("{rate}/s"));
+            let sql = format!("{PAGE}\n{others}");
+            let text = all_served(&catalog, &limits, &sql).mapping;
+            assert_eq!(text.contains("omit: [about]"), is_apart, "{text}");
+        }
     }
 }

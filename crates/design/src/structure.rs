@@ -184,9 +184,16 @@ impl<'c> Structure<'c> {
         self.parts.len() > 1 && !self.is_twin
     }
 
-    /// Whether a part's items stand before the parent's, behind which other children stand: the large columns of its row.
+    /// Whether a part's items stand before the parent's: the large columns of its row. Behind that stand other children, or the
+    /// parent's sort key goes on behind its name.
     pub(crate) fn stands_before(&self, part: &Part<'_>) -> bool {
-        part.is_same_row && self.parts.len() > 2
+        part.is_same_row && (self.parts.len() > 2 || self.goes_on())
+    }
+
+    /// Whether the parent's sort key has more than its name.
+    pub(crate) fn goes_on(&self) -> bool {
+        let parent = self.parts.first();
+        parent.is_some_and(|parent| !parent.sort.is_empty())
     }
 
     /// Whether a read of a collection reads the items of one of its children.
@@ -232,9 +239,12 @@ impl Structure<'_> {
     /// that it serves. `None` where all columns are needed.
     pub(crate) fn by_unique_key(&self, asks: &[&Ask<'_>], catalog: &Catalog) -> Option<Self> {
         // Which shard an item stands in, the row's own key says.
-        let ([part], 1) = (self.parts.as_slice(), self.shards) else {
+        let ([part, others @ ..], 1) = (self.parts.as_slice(), self.shards) else {
             return None;
         };
+        if !others.iter().all(|other| other.is_same_row) {
+            return None;
+        }
         let is_of_row = |key: &&KeyPart| {
             key.path.steps.is_empty() && part.table.row_key().contains(&key.path.column)
         };
@@ -561,7 +571,11 @@ pub(crate) fn with_sorted<'c>(
     let (place, _) =
         children.find(|(_, child)| is_plain && child.gathers(part) && !child.same(part))?;
     let mut found = collection.clone();
-    *found.parts.get_mut(place)? = part.clone();
+    let child = found.parts.get_mut(place)?;
+    *child = Part {
+        is_same_row: child.is_same_row,
+        ..part.clone()
+    };
     Some(found)
 }
 
@@ -595,8 +609,12 @@ pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<S
 pub(crate) fn serves(structure: &Structure<'_>, ask: &Ask<'_>, catalog: &Catalog) -> Option<usize> {
     if !ask.children.is_empty() {
         let wanted = collection(ask, catalog);
-        let mut pairs = wanted.parts.iter().zip(&structure.parts);
-        let is_same = structure.when.is_empty() && pairs.next().is_some_and(|(a, b)| a.same(b));
+        let mut parents = wanted.parts.iter().zip(&structure.parts);
+        // That of a unique key may be without the rest of its row's.
+        let is_parent = |(asked, parent): (&Part<'_>, &Part<'_>)| {
+            asked.same(parent) || asked.gathers(parent) && parent.sort.is_empty()
+        };
+        let is_same = structure.when.is_empty() && parents.next().is_some_and(is_parent);
         let children = wanted.parts.iter().skip(1).zip(&ask.children);
         let mut has = children.map(|(part, child)| {
             // The application takes children without an order as they come.
@@ -669,7 +687,11 @@ pub(crate) fn serves(structure: &Structure<'_>, ask: &Ask<'_>, catalog: &Catalog
             })
         };
         // The sort keys of a collection's children begin like their parent's.
-        let is_alone = place > 0 || !structure.is_collection() || then.is_empty();
+        let mut children = structure.parts.iter().skip(1);
+        let is_alone = place > 0
+            || !structure.is_collection()
+            || then.is_empty()
+            || children.all(|child| structure.stands_before(child));
         // A limit cuts between rows where both items of each stand together.
         let is_whole = !structure.is_twin || ask.limit.is_none() || part.tells_apart();
         begins_with_range && is_range_exact && is_ordered && is_exact && is_alone && is_whole

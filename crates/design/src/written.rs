@@ -1249,7 +1249,7 @@ fn children_condition(structure: &Structure<'_>, ask: &Ask<'_>, parent: &str) ->
         Some(name) if before => {
             let has_others = ask.children.iter().any(|child| !child.is_same_row);
             // `$` sorts behind `#`.
-            let last = if has_others {
+            let last = if has_others || structure.goes_on() {
                 format!("{name}$")
             } else {
                 parent.to_owned()
