@@ -41,6 +41,7 @@ use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_
 use conditions::compared_loosely;
 use held::{Held, Rows, Way};
 use made::key_values;
+use read::selects_function;
 use served::not_read;
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
@@ -131,6 +132,9 @@ pub struct PricedRequest {
     /// The columns without which a `<>` of the filter takes items too, which SQL leaves out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with_absent: Vec<String>,
+    /// Whether the read asks for a mean, and the answer has the sum and the count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub divides: bool,
 }
 
 impl PricedMapping {
@@ -668,7 +672,22 @@ impl<'d> Priced<'d> {
             consistent: None,
             byte_by_byte: compared_loosely(&of_statement, catalog),
             with_absent: main.map_or_else(Vec::new, |main| self.absent(pattern, main)),
+            divides: self.divides(pattern, statement, kept),
         }
+    }
+
+    /// Whether a statement asks for a mean, and SQL of an access pattern, or without it that of its items, for sums alone.
+    fn divides(
+        &self,
+        pattern: &AccessPattern,
+        statement: &Statement,
+        kept: Option<&&ItemType>,
+    ) -> bool {
+        let has =
+            |sql: &str, function: &str| selects_function(sql, function, self.facts.catalog.dbms);
+        let of_items = || self.scan(kept?)?.from.sql();
+        let own = pattern.sql.as_deref().or_else(of_items);
+        own.is_some_and(|own| has(&statement.sql, "avg") && has(own, "sum") && !has(own, "avg"))
     }
 
     /// The items that the key condition finds.

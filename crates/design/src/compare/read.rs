@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 use dynafold_sql::{
-    ColumnRef, Condition, InResult, Lists, Name, RelationSource, RowLimit, Select, SelectOutput,
-    SortKey, SqlQuery, UnreadableSql, parametrized,
+    ColumnRef, Condition, InResult, Lists, Name, Operand, OperandValue, RelationSource, RowLimit,
+    Select, SelectOutput, SortKey, SqlQuery, UnreadableSql, Wrapping, parametrized,
 };
 
 use super::conditions::{Reads, Taken};
@@ -283,6 +283,45 @@ fn keys(query: &SqlQuery, catalog: &Catalog) -> Vec<SortKey> {
     keys.collect()
 }
 
+/// Whether a query selects what a function makes of one argument.
+pub(super) fn selects_function(sql: &str, function: &str, dbms: Dbms) -> bool {
+    let is_it = |output: &SelectOutput| matches!(output, SelectOutput::One { value, .. } if calls(value, function));
+    let query = query(sql, dbms).ok();
+    let select = query.as_ref().and_then(SqlQuery::select);
+    select.is_some_and(|select| select.outputs.iter().any(is_it))
+}
+
+fn calls(value: &Operand, function: &str) -> bool {
+    matches!(value.around.first(), Some(Wrapping::Function(name)) if name == function)
+}
+
+/// What a query that merges rows selects: its words, its name where that counts, and its columns.
+type MergedOutput = (Option<SelectOutput>, Option<Name>, Vec<ColumnRef>);
+
+/// Whether outputs give a value of merged rows: as it is, a count of a column that is never NULL as that of the rows, or a mean as a sum and
+/// a count.
+fn gives(outputs: &[MergedOutput], wanted: &MergedOutput, is_never_null: bool) -> bool {
+    let (Some(SelectOutput::One { value, .. }), _, columns) = wanted else {
+        return outputs.contains(wanted);
+    };
+    let has = |function: &str| {
+        let mut value = value.clone();
+        if let Some(outermost) = value.around.first_mut() {
+            *outermost = Wrapping::Function(function.to_owned());
+        }
+        let words = SelectOutput::One { name: None, value };
+        outputs.contains(&(Some(words), None, columns.clone()))
+    };
+    let counts_rows = |(words, ..): &MergedOutput| {
+        matches!(words, Some(SelectOutput::One { value, .. }) if value.around.is_empty()
+            && matches!(&value.value, OperandValue::Expression(one) if one.text == "count(*)"))
+    };
+    let has_count = || has("count") || is_never_null && outputs.iter().any(counts_rows);
+    outputs.contains(wanted)
+        || calls(value, "count") && has_count()
+        || calls(value, "avg") && has("sum") && has_count()
+}
+
 /// Whether SQL that merges rows, `own`, is not known to give all merged rows that a read asks for, with what it asks of them.
 fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool {
     let Some((ours, asked)) = own.select().zip(read.select()) else {
@@ -319,8 +358,24 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
                 .collect::<Vec<_>>()
         });
         // By nothing else all rows are one group: that of no rows has no row.
-        let outputs: Vec<(_, Option<Name>, Vec<ColumnRef>)> = outputs.collect();
+        let outputs: Vec<MergedOutput> = outputs.collect();
         (outputs, grouped)
+    };
+    // The argument of a function is a column that has a value in each row.
+    let is_never_null = |one: &MergedOutput| {
+        let (Some(SelectOutput::One { value, .. }), ..) = one else {
+            return false;
+        };
+        let OperandValue::Column(column) = &value.value else {
+            return false;
+        };
+        let origin = asked.origin(column, catalog);
+        origin.is_some_and(|(at, _, column)| {
+            let relation = asked.relations.get(at);
+            value.around.len() == 1
+                && !column.nullable
+                && relation.is_some_and(|one| !one.may_be_missing)
+        })
     };
     let differs = || {
         let ((our_outputs, our_groups), (outputs, groups)) = (merged(ours), merged(asked));
@@ -332,7 +387,8 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             (None, None) => (&[][..], &[][..]),
             _ => return true,
         };
-        !outputs.iter().all(|one| our_outputs.contains(one))
+        let is_given = |one: &MergedOutput| gives(&our_outputs, one, is_never_null(one));
+        !outputs.iter().all(is_given)
             || !groups.iter().all(|one| our_groups.contains(one))
             || !our_groups.iter().all(|one| groups.contains(one))
     };

@@ -2360,6 +2360,45 @@ fn figures_may_stand_in_another_order_and_beside_others() {
 }
 
 #[test]
+fn a_mean_is_a_sum_and_a_count() {
+    let served = |null: &str, own: &str, read: &str| {
+        let rest = "FROM bids WHERE lot = :i GROUP BY state";
+        let tables = format!("bids 100: id, lot distinct=10, price{null}, state text");
+        let mapping = format!(
+            "items:
+  BID: {{ from: bids, key: {{ PK: \"I#{{lot}}\", SK: \"B#{{id}}\" }} }}
+access_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\" }}, sql: 'SELECT {own} {rest}' }}
+"
+        );
+        let sql = format!("-- one (1/s)\nSELECT {read} {rest};");
+        let found = priced(&tables, &mapping, &sql).reads.remove(0);
+        found.served.map(|served| served.divides)
+    };
+    let of_column = "state, sum(price), count(price)";
+    let of_rows = "state, sum(price), count(*)";
+    assert_eq!(served("", of_column, "state, avg(price)"), Some(true));
+    assert_eq!(served("", of_rows, "state, avg(price) AS p"), Some(true));
+    assert_eq!(served("", of_rows, "state, count(price)"), Some(false));
+    assert_eq!(served("", of_column, "sum(price)"), Some(false));
+    // Rows without a price count for no mean.
+    assert_eq!(served(" null", of_column, "avg(price)"), Some(true));
+    for read in ["avg(price)", "count(price)"] {
+        assert_eq!(served(" null", of_rows, read), None, "{read}");
+    }
+    for own in [
+        "state, sum(price)",
+        "state, count(price)",
+        "sum(id), count(price)",
+        "sum(DISTINCT price), count(price)",
+    ] {
+        assert_eq!(served("", own, "avg(price)"), None, "{own}");
+    }
+    assert_eq!(served("", of_rows, "avg(DISTINCT price)"), None);
+    assert_eq!(served("", "avg(price)", "avg(price)"), Some(false));
+}
+
+#[test]
 fn a_text_may_have_the_name_of_a_table() {
     for (sql, bare) in [
         (
