@@ -219,7 +219,7 @@ impl ItemRows<'_> {
 
     /// Why the key, or the filter, does not take the rows that a read of `root` asks for, whose items these are or which they hold.
     pub(super) fn lacks(&self, root: &Table, reads: &Reads<'_>) -> Option<String> {
-        if self.is_of(root) {
+        if self.is_of(root) || self.table.is_none() {
             return reads.unmet(&self.asked, "its access pattern");
         }
         let is_met = |test: &ColumnTest<'_>| {

@@ -252,14 +252,47 @@ impl<'d> Priced<'d> {
             let root = way.ask.root;
             let reads = read.of_table(&root.name, self.facts);
             let has_own = rows.iter().any(|one| one.is_of(root));
-            let found = rows
-                .iter()
-                .filter(|one| one.is_of(root) || !has_own && one.made.has_some(&root.name));
-            let lacked = unless_one_serves(found.map(|one| one.lacks(root, &reads)));
+            let holds_rows = |one: &&ItemRows<'d>| {
+                one.is_of(root)
+                    || !has_own && one.made.has_some(&root.name)
+                    || self.has_figures(one, read)
+            };
+            let found: Vec<&ItemRows<'d>> = rows.iter().filter(holds_rows).collect();
+            if found.is_empty() && rows.iter().any(|one| one.made.has_query()) {
+                return Some(OF_QUERY.to_owned());
+            }
+            let lacked = unless_one_serves(found.iter().map(|one| one.lacks(root, &reads)));
             // Each table's items meet a filter by attributes of their own.
             let is_one = pattern.filter.is_none() || way.ask.tables().count() == 1;
             lacked.or_else(|| (!is_one).then(|| UNKNOWN_FILTER.to_owned()))
         }))
+    }
+
+    /// Whether items hold all columns of a query of figures, which has those that a read asks for.
+    fn has_figures(&self, one: &ItemRows<'d>, read: &Read<'_>) -> bool {
+        let Facts { catalog, observed } = self.facts;
+        let scan = self.scan(one.item);
+        let own = scan.and_then(|scan| Some((self.figures(scan)?, scan.from.sql()?)));
+        let Some((figures, sql)) = own else {
+            return false;
+        };
+        let query = query(sql, catalog.dbms).ok();
+        let outputs = query.as_ref().and_then(SqlQuery::select);
+        let outputs = outputs.map_or(&[][..], |select| select.outputs.as_slice());
+        let is_held = |output: &SelectOutput| matches!(output, SelectOutput::One { name: Some(name), .. } if one.made.has(&[0], &Path::own(&name.text), false));
+        let is_given = |group: &String| {
+            outputs.iter().any(|output| {
+                matches!(output, SelectOutput::One { name: Some(name), value } if name.is(group)
+                    && value.column().is_some_and(|column| column.name.is(group)))
+            })
+        };
+        let asked = figure_query(&read.query.sql.fill(&|_| None), catalog, observed);
+        let table = catalog.table(&figures.base);
+        asked
+            .zip(table)
+            .is_some_and(|(asked, table)| figures.has(&asked, table))
+            && outputs.iter().all(is_held)
+            && figures.groups.iter().all(is_given)
     }
 
     /// That an access pattern leaves out, by its `limit`, rows that a read asks for, if its SQL returns them.
@@ -335,13 +368,21 @@ impl<'d> Priced<'d> {
         read: &Read<'_>,
     ) -> Option<String> {
         let has_sql = pattern.sql.is_some();
-        self.of_items(pattern)?;
-        if rows.iter().any(|one| one.made.has_query()) {
+        // What the mapping's own SQL or a view gives, the SQL of the access pattern says.
+        let is_made =
+            || self.of_items(pattern).is_none() || rows.iter().any(|one| one.made.has_query());
+        if has_sql && is_made() {
             return None;
         }
         let column = unless_one_serves(read.ways.iter().map(|way| {
             let root = way.ask.root;
             let reads = read.of_table(&root.name, self.facts);
+            let is_figure = |one: &ItemRows<'d>| {
+                self.has_figures(one, read) && one.lacks(root, &reads).is_none()
+            };
+            if rows.iter().any(is_figure) {
+                return None;
+            }
             // Without SQL, each item type is found by itself. A filter takes none that it is not known to take.
             let is_read = |one: &&ItemRows<'d>| {
                 let is_another = !one.is_of(root) && pattern.filter.is_none();
@@ -445,6 +486,9 @@ fn selects(query: &SqlQuery, path: &Path) -> bool {
     let select = query.select();
     select.is_none_or(|select| select.outputs.iter().any(has))
 }
+
+/// Why an access pattern without SQL serves no read by items that a query makes.
+const OF_QUERY: &str = "the query that makes its items is not known to give what the read asks for: give the access pattern the `sql` that it answers";
 
 /// Why an access pattern with a `limit` serves no read that may want other rows.
 const NOT_FIRST: &str = "its access pattern has a `limit`, and its items are not known to be the first rows of the read";

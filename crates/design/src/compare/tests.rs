@@ -2,11 +2,12 @@
 
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::Described;
-use dynafold_relational::catalog::{Dbms, TableKind};
+use dynafold_relational::catalog::{Catalog, Dbms, TableKind};
 
 use super::read::without_owners;
 use super::{PricedMapping, PricedRequest, price};
 use crate::ask::figure_query;
+use crate::observed::Observed;
 use crate::traps::tests::{all_served, schema};
 use crate::{conditions, conditions_of, modelled, workload};
 
@@ -58,6 +59,19 @@ fn priced_text(
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();
     price("", &catalog, &model, &statements, &prices, &limits.observed)
+}
+
+/// The same where these columns describe the queries of the mapping.
+fn priced_of(
+    (catalog, observed): (&Catalog, &Observed),
+    text: &str,
+    described: &Described,
+    sql: &str,
+) -> PricedMapping {
+    let (model, ..) = modelled(text, &|_| None, catalog, described).unwrap();
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    price("", catalog, &model, &statements, &prices, observed)
 }
 
 /// How its one read is served.
@@ -316,13 +330,92 @@ access_patterns:
     let columns = columns.map(|name| catalog.tables[0].column(name).unwrap().clone());
     let described = Described::from([(query.to_owned(), Ok(columns.to_vec()))]);
     let text = format!("{TABLE}{mapping}");
-    let (model, ..) = modelled(&text, &|_| None, &catalog, &described).unwrap();
     let sql = "-- byProject (1/s)\nSELECT project, sum(minutes) AS minutes FROM times WHERE worker = :w GROUP BY project;";
-    let statements = workload::read(sql, catalog.dbms).unwrap();
-    let prices = Prices::read(SHIPPED, None).unwrap();
-    let observed = &limits.observed;
-    let found = price("", &catalog, &model, &statements, &prices, observed);
+    let found = priced_of((&catalog, &limits.observed), &text, &described, sql);
     assert_near(items(&found), 5.0);
+}
+
+#[test]
+fn a_query_of_a_mapping_serves_the_figures_that_it_computes() {
+    let all = "SELECT worker, project, sum(minutes) AS minutes, count(*) AS n FROM times GROUP BY worker, project";
+    let found = |query: &str, read: &str| {
+        let mapping = format!(
+            "{TABLE}items:
+  MINUTES:
+    from: {{ sql: \"{query}\", key: [worker, project] }}
+    key: {{ PK: \"W#{{worker}}\", SK: \"M#{{project}}\" }}
+access_patterns:
+  one: {{ items: [MINUTES], key: {{ PK: \"W#{{w}}\" }} }}
+"
+        );
+        let tables = "times 20000: id, worker distinct=4000, project distinct=300, minutes";
+        let (catalog, limits) = schema(tables);
+        let names = ["worker", "project", "minutes", "n"].into_iter();
+        let columns = names.filter(|name| {
+            query.contains(&format!("{name},")) || query.contains(&format!("AS {name} "))
+        });
+        let columns = columns.map(|name| {
+            let mut column = catalog.tables[0].columns[0].clone();
+            column.name = name.to_owned();
+            column
+        });
+        let described = Described::from([(query.to_owned(), Ok(columns.collect()))]);
+        let sql = format!("-- one (1/s)\nSELECT {read};");
+        let facts = (&catalog, &limits.observed);
+        priced_of(facts, &mapping, &described, &sql).reads.remove(0)
+    };
+    for (selected, clauses, divides) in [
+        ("project, sum(minutes)", "GROUP BY project", false),
+        ("project, avg(minutes)", "GROUP BY project", true),
+        ("count(minutes)", "AND project = :p", false),
+        ("DISTINCT project", "", false),
+    ] {
+        let read = format!("{selected} FROM times WHERE worker = :w {clauses}");
+        let served = found(all, &read).served;
+        assert_eq!(served.map(|one| one.divides), Some(divides), "{read}");
+    }
+    let why = |query: &str, read: &str| found(query, read).why_not.unwrap_or_default();
+    let of_query = "the query that makes its items is not known to give what the read asks for: give the access pattern the `sql` that it answers";
+    for read in [
+        "id, minutes FROM times WHERE worker = :w",
+        "sum(minutes) FROM times WHERE worker = :w",
+        "project, max(minutes) FROM times WHERE worker = :w GROUP BY project",
+        "project, sum(minutes) FROM times WHERE worker = :w AND minutes > 5 GROUP BY project",
+    ] {
+        assert_eq!(why(all, read), of_query, "{read}");
+    }
+    // Rows are counted for each group, and the count is not selected.
+    let sums = all.replace(", count(*) AS n", "");
+    let read = "project, count(*) FROM times WHERE worker = :w GROUP BY project";
+    assert_eq!(why(&sums, read), of_query);
+    let read = "worker, sum(minutes) FROM times WHERE project = :p GROUP BY worker";
+    assert_eq!(
+        why(all, read),
+        "its key asks for times.worker, which the read does not give"
+    );
+}
+
+#[test]
+fn items_of_a_view_serve_reads_of_the_view_alone() {
+    let why = |read: &str| {
+        let (mut catalog, limits) =
+            schema("bids 100: id, lot distinct=10\n live 50: id, lot distinct=10");
+        catalog.tables[1].kind = TableKind::View;
+        let mapping = format!(
+            "{TABLE}items:
+  LIVE: {{ from: live, key: {{ PK: \"I#{{lot}}\", SK: \"B#{{id}}\" }} }}
+access_patterns:
+  one: {{ items: [LIVE], key: {{ PK: \"I#{{i}}\" }} }}
+"
+        );
+        let sql = format!("-- one (1/s)\nSELECT {read};");
+        let facts = (&catalog, &limits.observed);
+        let mut found = priced_of(facts, &mapping, &Described::new(), &sql);
+        found.reads.remove(0).why_not.unwrap_or_default()
+    };
+    assert_eq!(why("id FROM live WHERE lot = :i"), "");
+    let lacked = "its items do not hold bids.id";
+    assert_eq!(why("id FROM bids WHERE lot = :i"), lacked);
 }
 
 #[test]
