@@ -5,14 +5,18 @@ use std::collections::BTreeSet;
 use dynafold_format::has_word;
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::{Dbms, Table, TableKind, TableName};
-use dynafold_sql::{ReadTable, SelectOutput, SqlQuery, UnreadableSql, table};
+use dynafold_sql::{
+    Comparator, ConditionTest, ReadTable, SelectOutput, SqlQuery, UnreadableSql, table,
+};
 
 use super::Priced;
-use super::conditions::{LEFT_OUT, Taken, UNKNOWN_FILTER, named, place, tells_parent};
+use super::conditions::{
+    By, ColumnTest, LEFT_OUT, Taken, UNKNOWN_FILTER, named, place, tells_parent,
+};
 use super::made::MadeOf;
 use super::read::{Read, Way, query, without_collations, without_owners};
 use super::rows::ItemRows;
-use crate::ask::{Ask, ChildAsk, as_said, ask, figure_query, is_one_row, unknown_column};
+use crate::ask::{Ask, ChildAsk, Test, as_said, ask, figure_query, is_one_row, unknown_column};
 use crate::counted::without_prefix;
 use crate::existing::Existing;
 use crate::facts::Facts;
@@ -68,7 +72,9 @@ impl<'d> Priced<'d> {
         let table = self.table_lacked(pattern, &query, asked.as_deref().ok());
         let Ok(asked) = asked else {
             let unknown = || unknown_column(&statement.sql, catalog, observed);
-            return table.or_else(|| Some(format!("it {}", unknown()?)));
+            return table
+                .or_else(|| Some(format!("it {}", unknown()?)))
+                .or_else(|| self.key_lacked(pattern, &query));
         };
         // Literals of a statement without parameters are examples.
         let are_meant = !query.sql.parameters().is_empty();
@@ -99,6 +105,41 @@ impl<'d> Priced<'d> {
             EXAMPLES.to_owned()
         } else {
             lacked
+        })
+    }
+
+    /// That a statement which is not understood has a SELECT from one table without a value for a column of which a key asks for one.
+    fn key_lacked(&self, pattern: &AccessPattern, query: &SqlQuery) -> Option<String> {
+        let catalog = self.facts.catalog;
+        query.selects.iter().find_map(|select| {
+            let table = select.table(0, catalog)?;
+            if select.relations.len() > 1 {
+                return None;
+            }
+            let given = select.conditions.iter().filter_map(|one| match &one.test {
+                ConditionTest::In {
+                    operand,
+                    negated: false,
+                    ..
+                } => operand.column(),
+                _ => one.fixed(),
+            });
+            let given = given.filter_map(|column| select.origin(column, catalog));
+            let given: Vec<&str> = given.map(|(.., column)| column.name.as_str()).collect();
+            let is_missing = |test: &&ColumnTest<'_>| {
+                let is_one = matches!(test.test, Test::Compare(Comparator::Equal, _));
+                let column = test.path.column.as_str();
+                test.by == By::Key
+                    && is_one
+                    && test.path.steps.is_empty()
+                    && !given.contains(&column)
+            };
+            let rows = self.rows_of(pattern, table);
+            let own = rows.iter().filter(|one| one.is_of(table));
+            unless_one_serves(own.map(|one| {
+                let mut tests = one.asked.tests.iter();
+                Some(tests.find(is_missing)?.lacked(table))
+            }))
         })
     }
 

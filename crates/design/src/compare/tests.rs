@@ -1118,10 +1118,25 @@ access_patterns:
     for own in [plain.as_str(), ""] {
         assert_eq!(why(own, last), "");
     }
+    let no_id = "its key asks for zones.id, which the read does not give";
     // Without SQL the items say which tables are read.
     for (read, reason) in [
         (
+            "SELECT id FROM zones WHERE id = :z UNION ALL SELECT id FROM zones WHERE id = :z2 AND name = :z",
+            "",
+        ),
+        // What is not understood has the values of the key all the same.
+        (
             "SELECT id FROM zones WHERE id = :z UNION ALL SELECT id FROM zones WHERE name = :z",
+            no_id,
+        ),
+        (
+            "SELECT id FROM zones WHERE name LIKE '%' || :n || '%'",
+            no_id,
+        ),
+        ("SELECT id FROM zones WHERE id = :z OR name = :n", no_id),
+        (
+            "SELECT id FROM zones WHERE id IN (:a, :b) AND name LIKE '%' || :n || '%'",
             "",
         ),
         (
