@@ -572,8 +572,7 @@ impl<'d> Priced<'d> {
     fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let understood = |sql: &str| ask(sql, catalog, observed).ok();
-        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for. Literals of an access pattern are
-        // meant: its key has them, or its index the rows that meet them.
+        // Literals of an access pattern are meant: its key has them, or its index the rows that meet them.
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let of_statement = understood(&statement.sql).unwrap_or_default();

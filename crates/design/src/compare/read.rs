@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 use dynafold_sql::{
-    ColumnRef, Condition, InResult, Lists, Name, Operand, OperandValue, RelationSource, RowLimit,
-    Select, SelectOutput, SortKey, SqlQuery, UnreadableSql, Wrapping, parametrized,
+    ColumnRef, Condition, InResult, Lists, Name, Operand, OperandValue, RowLimit, Select,
+    SelectOutput, SortKey, SqlQuery, UnreadableSql, Wrapping, parametrized,
 };
 
 use super::conditions::{Reads, Taken};
@@ -20,89 +20,6 @@ pub(super) fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
         }
         read => read,
     }
-}
-
-/// SQL that names no table in front of a column, where it reads one table alone.
-pub(super) fn without_owners(sql: &str, dbms: Dbms) -> String {
-    let owner = query(sql, dbms).ok().and_then(|query| {
-        let [relation] = query.select()?.relations.as_slice() else {
-            return None;
-        };
-        let ((Some(name), _) | (None, RelationSource::Table { name, .. })) =
-            (&relation.called, &relation.source)
-        else {
-            return None;
-        };
-        (query.tables.len() == 1).then(|| format!("{}.", name.text))
-    });
-    let has_comment = sql.contains("--") || sql.contains("/*");
-    let Some(owner) = owner.filter(|_| !has_comment) else {
-        return sql.to_owned();
-    };
-    let is_name = |sign: char| sign.is_alphanumeric() || "_.$\"`".contains(sign);
-    // What stands in a text stays as it is.
-    let parts = sql.split('\'').enumerate().map(|(at, part)| {
-        let mut words = part.split(owner.as_str());
-        let mut text = words.next().unwrap_or_default().to_owned();
-        for behind in words {
-            if at % 2 == 1 || text.ends_with(is_name) {
-                text.push_str(&owner);
-            }
-            text.push_str(behind);
-        }
-        text
-    });
-    parts.collect::<Vec<_>>().join("'")
-}
-
-/// SQL with `column = value` in the place of what compares the two byte by byte, as a key does.
-pub(super) fn without_collations(sql: &str) -> String {
-    let words: Vec<&str> = sql.split(' ').collect();
-    let (mut rest, mut found) = (words.as_slice(), Vec::new());
-    while let Some((word, behind)) = rest.split_first() {
-        let plain = compared_by_bytes(rest);
-        let (plain, behind) = plain.unwrap_or_else(|| ((*word).to_owned(), behind));
-        found.push(plain);
-        rest = behind;
-    }
-    found.join(" ")
-}
-
-/// What a comparison by bytes compares, and the words behind it; `None` if words do not begin with one.
-fn compared_by_bytes<'w>(words: &'w [&'w str]) -> Option<(String, &'w [&'w str])> {
-    match words {
-        [
-            own,
-            "USING",
-            "utf8mb4)",
-            "AS",
-            "BINARY)",
-            "=",
-            value,
-            "AS",
-            end,
-            behind @ ..,
-        ] => {
-            let own = own.strip_prefix("CAST(CONVERT(")?;
-            let value = value.strip_prefix("CAST(")?;
-            let end = end.strip_prefix("BINARY)")?;
-            Some((format!("{own} = {value}{end}"), behind))
-        }
-        [own, "AS", "text)", "COLLATE", name, "=", behind @ ..] if is_exact(name) => {
-            let own = own.strip_prefix("CAST(")?;
-            Some((format!("{own} ="), behind))
-        }
-        [own, "COLLATE", name, "=", behind @ ..] if is_exact(name) => {
-            Some((format!("{own} ="), behind))
-        }
-        _ => None,
-    }
-}
-
-/// Whether a collation compares bytes, but for blanks at the end.
-fn is_exact(collation: &str) -> bool {
-    let name = collation.trim_matches(['"', '`']).to_ascii_lowercase();
-    ["binary", "c", "posix"].contains(&name.as_str()) || name.ends_with("_bin")
 }
 
 /// A way to read what SQL asks for, with the rows that it takes.
@@ -343,10 +260,9 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             if !picks && value.column().is_some_and(is_fixed) {
                 return None;
             }
-            // An expression has the names of the query in it.
             let words = value.column().is_none().then(|| SelectOutput::One {
                 name: None,
-                value: value.clone(),
+                value: value.without_owners(),
             });
             // ORDER BY may sort by the names of what is selected.
             let name = name.clone().filter(|_| picks);

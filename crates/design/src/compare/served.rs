@@ -6,7 +6,8 @@ use dynafold_format::has_word;
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::{Dbms, Table, TableKind, TableName};
 use dynafold_sql::{
-    Comparator, ConditionTest, ReadTable, SelectOutput, SqlQuery, UnreadableSql, table,
+    Comparator, ConditionTest, Lists, ReadTable, SelectOutput, SqlQuery, UnreadableSql,
+    parametrized, table,
 };
 
 use super::Priced;
@@ -14,7 +15,7 @@ use super::conditions::{
     By, ColumnTest, LEFT_OUT, Taken, UNKNOWN_FILTER, named, place, tells_parent,
 };
 use super::made::MadeOf;
-use super::read::{Read, Way, query, without_collations, without_owners};
+use super::read::{Read, Way, query};
 use super::rows::ItemRows;
 use crate::ask::{Ask, ChildAsk, Test, as_said, ask, figure_query, is_one_row, unknown_column};
 use crate::counted::without_prefix;
@@ -91,8 +92,6 @@ impl<'d> Priced<'d> {
         if table.is_some() {
             return table;
         }
-        let bare = self::query(&without_owners(&statement.sql, catalog.dbms), catalog.dbms);
-        let query = bare.unwrap_or(query);
         if are_meant {
             return self.lacks_for(pattern, &Read::new(query, asked, meant));
         }
@@ -166,10 +165,10 @@ impl<'d> Priced<'d> {
     fn own_read(&self, sql: &str) -> Result<Read<'d>, String> {
         let Facts { catalog, observed } = self.facts;
         let of = |why: &str| format!("the SQL of its access pattern, which is not its own, {why}");
-        let sql = without_collations(sql);
-        let asks = as_said(&sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
-        let sql = without_owners(&sql, catalog.dbms);
-        let query = query(&sql, catalog.dbms).map_err(|error| of(&error.to_string()))?;
+        let asks = as_said(sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
+        let said = parametrized(sql, catalog.dbms, Lists::Said);
+        let query = said.and_then(|said| query(&said.sql, catalog.dbms));
+        let query = query.map_err(|error| of(&error.to_string()))?;
         Ok(Read::new(query, asks, Vec::new()))
     }
 
@@ -180,9 +179,8 @@ impl<'d> Priced<'d> {
             let asks = ask(&statement.sql, catalog, observed).unwrap_or_default();
             let figures = figure_query(&statement.sql, catalog, observed);
             let mut figures = figures.iter().flat_map(|query| &query.answer);
-            let words = |sql: &str| normalized_sql(&without_owners(sql, catalog.dbms));
             is_sql_of(own, statement, catalog.dbms, &asks)
-                || figures.any(|sql| words(sql) == words(own))
+                || figures.any(|sql| normalized_sql(sql) == normalized_sql(own))
         })
     }
 

@@ -2,9 +2,8 @@
 
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::Described;
-use dynafold_relational::catalog::{Catalog, Dbms, TableKind};
+use dynafold_relational::catalog::{Catalog, TableKind};
 
-use super::read::without_owners;
 use super::{PricedMapping, PricedRequest, price};
 use crate::ask::figure_query;
 use crate::observed::Observed;
@@ -2504,26 +2503,6 @@ access_patterns:
     }
     assert_eq!(served("", of_rows, "avg(DISTINCT price)"), None);
     assert_eq!(served("", "avg(price)", "avg(price)"), Some(false));
-}
-
-#[test]
-fn a_text_may_have_the_name_of_a_table() {
-    for (sql, bare) in [
-        (
-            "SELECT b.id, 'b.id' FROM bids b WHERE (b.lot) = :i",
-            "SELECT id, 'b.id' FROM bids b WHERE (lot) = :i",
-        ),
-        (
-            "SELECT app.bids.id FROM app.bids",
-            "SELECT app.bids.id FROM app.bids",
-        ),
-        (
-            "SELECT b.id FROM bids b JOIN lots l ON l.id = b.lot",
-            "SELECT b.id FROM bids b JOIN lots l ON l.id = b.lot",
-        ),
-    ] {
-        assert_eq!(without_owners(sql, Dbms::Postgres), bare);
-    }
 }
 
 /// To DynamoDB, an item without the attribute differs from every value; to SQL, NULL does not.
