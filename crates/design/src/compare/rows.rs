@@ -380,6 +380,12 @@ fn add_filter(
         if !is_whole && test.parameters().is_empty() {
             return None;
         }
+        match test {
+            // With `nulls: keep` the attribute is there for NULL too.
+            Test::Exists if item.keep_nulls => continue,
+            Test::Missing if item.keep_nulls => return None,
+            _ => {}
+        }
         taken.add(&path(value, scan)?, &test, !is_whole, By::Filter);
     }
     Some(())

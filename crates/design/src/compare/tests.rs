@@ -2539,6 +2539,33 @@ fn it_is_said_that_a_filter_takes_items_without_its_attribute() {
     assert!(absent(" null", exists).is_empty());
 }
 
+/// With `nulls: keep` each item has the attribute.
+#[test]
+fn no_filter_tells_by_an_attribute_whether_a_null_is_kept() {
+    let why = |nulls: &str, filter: &str, clauses: &str| {
+        let tables = "bids 100: id, lot distinct=10, price, state text null";
+        let item = BID.replace("from: bids", &format!("from: bids, nulls: {nulls}"));
+        let pattern = format!("items: [BID], {filter}");
+        why_not(tables, &item, &pattern, &bids("id", clauses))
+    };
+    let missing = "filter: \"attribute_not_exists(state)\"";
+    assert_eq!(why("omit", missing, "AND state IS NULL"), "");
+    assert_eq!(
+        why("keep", missing, "AND state IS NULL"),
+        "its access pattern has a filter that is not understood"
+    );
+    // All rows are taken, and the application sees which have a state.
+    let there = "filter: \"attribute_exists(state)\"";
+    assert_eq!(why("keep", there, "AND state IS NOT NULL"), "");
+    let first = "limit: 5, filter: \"attribute_exists(state) AND state <> :s\"";
+    let clauses = "AND state <> :s ORDER BY price LIMIT 5";
+    assert_eq!(why("omit", first, clauses), "");
+    assert_eq!(
+        why("keep", first, clauses),
+        "its access pattern has a `limit`, and its items are not known to be the first rows of the read"
+    );
+}
+
 #[test]
 fn one_parameter_for_two_columns_serves_no_read_with_two() {
     let why = |of: &str, columns: &str| {
