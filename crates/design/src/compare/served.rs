@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::has_word;
+use dynafold_format::{each_once, has_word, joined};
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::{Dbms, Table, TableKind, TableName};
 use dynafold_sql::{
-    Comparator, ConditionTest, Lists, ReadTable, SelectOutput, SqlQuery, UnreadableSql,
-    parametrized, table,
+    Comparator, Condition, Lists, ReadTable, SelectOutput, SqlQuery, UnreadableSql, identifier,
+    parametrized, table, table_reference,
 };
 
 use super::Priced;
@@ -75,7 +75,18 @@ impl<'d> Priced<'d> {
             let unknown = || unknown_column(&statement.sql, catalog, observed);
             return table
                 .or_else(|| Some(format!("it {}", unknown()?)))
-                .or_else(|| self.key_lacked(pattern, &query));
+                .or_else(|| match self.wider(&query) {
+                    Some(sql) => {
+                        let name = statement.name.clone();
+                        let wider = Statement {
+                            name,
+                            sql,
+                            ..Statement::default()
+                        };
+                        self.lacks(pattern, &wider)
+                    }
+                    None => self.key_lacked(pattern, &query),
+                });
         };
         // Literals of a statement without parameters are examples.
         let are_meant = !query.sql.parameters().is_empty();
@@ -107,6 +118,44 @@ impl<'d> Priced<'d> {
         })
     }
 
+    /// A read of all rows, with all columns that it names, that a statement which is not understood may take of one table: by those of
+    /// its conditions that are understood. `None` where the statement reads anything else.
+    fn wider(&self, query: &SqlQuery) -> Option<String> {
+        let Facts { catalog, observed } = self.facts;
+        let select = query.select()?;
+        let ([relation], [_]) = (select.relations.as_slice(), query.tables.as_slice()) else {
+            return None;
+        };
+        let table = table_reference(catalog, &select.table(0, catalog)?.name);
+        let called = identifier(&relation.called.as_ref()?.text, catalog.dbms);
+        let outputs = select.outputs.iter().flat_map(|output| match output {
+            SelectOutput::One { value, .. } => value.columns(),
+            SelectOutput::All | SelectOutput::AllOf(_) => &[],
+        });
+        let has_all = |output: &SelectOutput| !matches!(output, SelectOutput::One { .. });
+        let compared = select.conditions.iter().filter_map(Condition::columns);
+        let sorted = query.order.iter().flatten();
+        let sorted = sorted.filter_map(|key| key.column.as_ref());
+        let named = outputs.chain(compared.flatten()).chain(sorted);
+        let named = named.map(|column| identifier(&column.name.text, catalog.dbms));
+        let every = select.outputs.iter().any(has_all).then(|| "*".to_owned());
+        let columns = joined(each_once(named).into_iter().chain(every), ", ");
+        let mut wider = Err(format!("SELECT {columns} FROM {table} AS {called} WHERE "));
+        for condition in &select.conditions {
+            let sql = match &wider {
+                Err(begin) => format!("{begin}{}", condition.text),
+                Ok(sql) => format!("{sql} AND {}", condition.text),
+            };
+            if ask(&sql, catalog, observed).is_ok() {
+                wider = Ok(sql);
+            } else if condition.found_by().is_some() {
+                // A key may find rows by it all the same.
+                return None;
+            }
+        }
+        wider.ok()
+    }
+
     /// That a statement which is not understood has a SELECT from one table without a value for a column of which a key asks for one.
     fn key_lacked(&self, pattern: &AccessPattern, query: &SqlQuery) -> Option<String> {
         let catalog = self.facts.catalog;
@@ -115,14 +164,7 @@ impl<'d> Priced<'d> {
             if select.relations.len() > 1 {
                 return None;
             }
-            let given = select.conditions.iter().filter_map(|one| match &one.test {
-                ConditionTest::In {
-                    operand,
-                    negated: false,
-                    ..
-                } => operand.column(),
-                _ => one.fixed(),
-            });
+            let given = select.conditions.iter().filter_map(Condition::found_by);
             let given = given.filter_map(|column| select.origin(column, catalog));
             let given: Vec<&str> = given.map(|(.., column)| column.name.as_str()).collect();
             let is_missing = |test: &&ColumnTest<'_>| {

@@ -2539,6 +2539,28 @@ fn it_is_said_that_a_filter_takes_items_without_its_attribute() {
     assert!(absent(" null", exists).is_empty());
 }
 
+#[test]
+fn of_what_is_not_understood_all_rows_and_columns_are_asked() {
+    let read = bids("id", "AND state LIKE '%' || :s || '%'");
+    let why = |item: &str, pattern: &str| {
+        let pattern = format!("items: [BID]{pattern}");
+        why_not(BIDS, item, &pattern, &read)
+    };
+    let sql = |clauses: &str| format!(", sql: \"SELECT {}\"", bids("id, state", clauses));
+    assert_eq!(why(BID, ""), "");
+    assert_eq!(why(BID, &sql("")), "");
+    assert_eq!(
+        why(BID, ", filter: \"price > :p\""),
+        "its access pattern has a filter on price that the statement does not have"
+    );
+    assert_eq!(
+        why(BID, &sql("AND price > :p")),
+        "the SQL of its access pattern has a condition on bids.price that the statement does not have"
+    );
+    let few = BID.replace("from: bids", "from: bids, columns: [price]");
+    assert_eq!(why(&few, ""), "its items do not hold bids.state");
+}
+
 /// With `nulls: keep` each item has the attribute.
 #[test]
 fn no_filter_tells_by_an_attribute_whether_a_null_is_kept() {
