@@ -692,7 +692,7 @@ impl<'d> Priced<'d> {
     /// The items that the key condition finds.
     fn found(
         &self,
-        ask: &Ask<'_>,
+        ask: &Ask<'d>,
         asked: &AskedKey<'_>,
         pattern: &AccessPattern,
         of_row: u64,
@@ -712,6 +712,16 @@ impl<'d> Priced<'d> {
             filters.any(|filter| asked.filters(&filter.path))
         };
         found.when.retain(|when| !is_filter(when));
+        if pattern.sql.is_none() {
+            // Other conditions of the read the application tests.
+            let rows = self.rows_of(pattern, ask.root);
+            let own = rows.iter().filter(|one| one.is_of(ask.root));
+            let limited = |when: &When| own.clone().any(|one| one.limits(when));
+            found.when.retain(limited);
+            found
+                .equal
+                .retain(|equal| equal.when.as_ref().is_none_or(limited));
+        }
         let all = self.facts.found_in_all(&found);
         let all = if pattern.is_whole_key() { 1.0 } else { all };
         // A filter reads on until the limit is full.

@@ -12,10 +12,10 @@ use dynafold_relational::catalog::{Catalog, Table};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
 
-use super::conditions::{By, ColumnTest, Reads, Taken, named};
+use super::conditions::{By, ColumnTest, Reads, Taken, is_one_value, named};
 use super::made::{MadeOf, PARAMETER, asked_text, asked_value, key_values};
 use super::{Priced, conditions_of_index, path};
-use crate::ask::{Ask, Test, Value};
+use crate::ask::{Ask, Test, Value, When};
 use crate::path::Path;
 
 /// The rows of an item type that an access pattern answers.
@@ -205,6 +205,18 @@ impl ItemRows<'_> {
 
     pub(super) fn is_of(&self, table: &Table) -> bool {
         self.table.is_some_and(|own| own.name == table.name)
+    }
+
+    /// Whether all that its key finds meets a condition of a read that this serves: by the key, or because only such rows are there.
+    pub(super) fn limits(&self, when: &When) -> bool {
+        let Some(filter) = &when.filter else {
+            return self.there.said.contains(when);
+        };
+        let mut all = self.asked.tests.iter().chain(&self.there.tests);
+        all.any(|one| {
+            let is_met = one.by == By::Key || one.by == By::Items && one.test.implies(&filter.test);
+            is_met && is_one_value(&one.path, &filter.path)
+        })
     }
 
     /// The columns of which its key asks for ranges that bounds of the values themselves say.

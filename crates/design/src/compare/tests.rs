@@ -135,6 +135,22 @@ access_patterns:
 }
 
 #[test]
+fn what_the_application_leaves_out_is_read() {
+    let of = |further: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL: {{ from: parcels, key: {{ PK: \"Z#{{zone_id}}\", SK: \"P#{{id}}\" }}{further} }}
+access_patterns:
+  inZone: {{ items: [PARCEL], key: {{ PK: \"Z#{{z}}\" }} }}
+"
+        );
+        items(&priced(PARCELS, &mapping, IN_ZONE))
+    };
+    assert_near(of(""), 1000.0);
+    assert_near(of(", where: \"status = 'in'\""), 250.0);
+}
+
+#[test]
 fn a_sparse_index_has_what_its_filter_does_not_ask_for() {
     let mapping = "items:
   PARCEL:
