@@ -41,6 +41,7 @@ use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_
 use conditions::compared_loosely;
 use held::{Held, Rows, Way};
 use made::key_values;
+use read::selects_function;
 use served::not_read;
 
 /// Tables in a row over which deletes are followed: a schema may go round in a circle.
@@ -134,6 +135,9 @@ pub struct PricedRequest {
     /// The columns without which a `<>` of the filter takes items too, which SQL leaves out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with_absent: Vec<String>,
+    /// Whether the read asks for a mean, and the answer has the sum and the count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub divides: bool,
 }
 
 impl PricedMapping {
@@ -573,8 +577,7 @@ impl<'d> Priced<'d> {
     fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         let understood = |sql: &str| ask(sql, catalog, observed).ok();
-        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for. Literals of an access pattern are
-        // meant: its key has them, or its index the rows that meet them.
+        // Literals of an access pattern are meant: its key has them, or its index the rows that meet them.
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let of_statement = understood(&statement.sql).unwrap_or_default();
@@ -673,13 +676,28 @@ impl<'d> Priced<'d> {
             consistent: None,
             byte_by_byte: compared_loosely(&of_statement, catalog),
             with_absent: main.map_or_else(Vec::new, |main| self.absent(pattern, main)),
+            divides: self.divides(pattern, statement, kept),
         }
+    }
+
+    /// Whether a statement asks for a mean, and SQL of an access pattern, or without it that of its items, for sums alone.
+    fn divides(
+        &self,
+        pattern: &AccessPattern,
+        statement: &Statement,
+        kept: Option<&&ItemType>,
+    ) -> bool {
+        let has =
+            |sql: &str, function: &str| selects_function(sql, function, self.facts.catalog.dbms);
+        let of_items = || self.scan(kept?)?.from.sql();
+        let own = pattern.sql.as_deref().or_else(of_items);
+        own.is_some_and(|own| has(&statement.sql, "avg") && has(own, "sum") && !has(own, "avg"))
     }
 
     /// The items that the key condition finds.
     fn found(
         &self,
-        ask: &Ask<'_>,
+        ask: &Ask<'d>,
         asked: &AskedKey<'_>,
         pattern: &AccessPattern,
         of_row: u64,
@@ -699,6 +717,16 @@ impl<'d> Priced<'d> {
             filters.any(|filter| asked.filters(&filter.path))
         };
         found.when.retain(|when| !is_filter(when));
+        if pattern.sql.is_none() {
+            // Other conditions of the read the application tests.
+            let rows = self.rows_of(pattern, ask.root);
+            let own = rows.iter().filter(|one| one.is_of(ask.root));
+            let limited = |when: &When| own.clone().any(|one| one.limits(when));
+            found.when.retain(limited);
+            found
+                .equal
+                .retain(|equal| equal.when.as_ref().is_none_or(limited));
+        }
         let all = self.facts.found_in_all(&found);
         let all = if pattern.is_whole_key() { 1.0 } else { all };
         // A filter reads on until the limit is full.

@@ -73,7 +73,7 @@ impl Condition {
     }
 
     /// The column that it holds equal, as it is or in a function, to something that is none, or to one of a list.
-    pub(super) fn found_by(&self) -> Option<&ColumnRef> {
+    pub fn found_by(&self) -> Option<&ColumnRef> {
         fn held(side: &Operand) -> Option<&ColumnRef> {
             let is_function = |one: &Wrapping| matches!(one, Wrapping::Function(_));
             match &side.value {

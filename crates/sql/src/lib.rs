@@ -22,6 +22,7 @@
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
 mod array;
+mod bytes;
 mod condition;
 mod decided;
 pub mod definition;

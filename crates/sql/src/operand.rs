@@ -6,6 +6,7 @@ use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
     Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor, visit_expressions,
+    visit_expressions_mut,
 };
 
 use super::text::{Sql, is_hexadecimal, unescaped};
@@ -110,7 +111,7 @@ pub enum OperandValue {
 /// What an expression uses, if it is more than a column, a parameter or a literal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expression {
-    /// It as the parser prints it, in lower case if nothing in it is in quotes.
+    /// It as the parser prints it with no table in front of its columns, in lower case if nothing in it is in quotes.
     pub text: String,
     /// All columns in it, also those in its subqueries.
     pub columns: Vec<ColumnRef>,
@@ -214,6 +215,21 @@ impl Operand {
             OperandValue::Expression(expression) => !expression.is_row,
             _ => !self.around.is_empty(),
         }
+    }
+
+    /// The same with no table in front of its columns.
+    #[must_use]
+    pub fn without_owners(&self) -> Self {
+        let mut own = self.clone();
+        let columns = match &mut own.value {
+            OperandValue::Column(column) => std::slice::from_mut(column),
+            OperandValue::Expression(expression) => &mut expression.columns[..],
+            OperandValue::Parameter(_) | OperandValue::Constant(_) => &mut [],
+        };
+        for column in columns {
+            (column.schema, column.owner) = (None, None);
+        }
+        own
     }
 
     /// The columns in it.
@@ -334,7 +350,16 @@ fn complex_value(expression: &Expr, sql: &Sql) -> OperandValue {
 
 impl Expression {
     pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
-        let mut text = expression.to_string();
+        let mut bare = expression.clone();
+        let _: ControlFlow<()> = visit_expressions_mut(&mut bare, |one| {
+            if let Expr::CompoundIdentifier(parts) = one
+                && let Some(column) = parts.pop()
+            {
+                *one = Expr::Identifier(column);
+            }
+            ControlFlow::Continue(())
+        });
+        let mut text = bare.to_string();
         if !text.contains(['\'', '"', '`']) {
             text = text.to_lowercase();
         }

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use super::UnreadableSql;
 use super::array::Array;
+use super::bytes::compare_plainly;
 use super::definition::literal_text;
 use super::operand::{arguments, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
@@ -48,7 +49,7 @@ pub enum Lists {
     Parameters,
     /// One comparison with one parameter stands in its place.
     Split,
-    /// It stays as it is, and so does every literal.
+    /// It stays as it is, and so does every literal. What compares byte by byte for an equality becomes a plain one.
     Said,
     /// The same, but one parameter stands in the place of a list of parameters.
     SplitParameters,
@@ -90,6 +91,10 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
         if let Some(refusal) = refused_binary(&sql, &query) {
             return Err(refusal);
         }
+        let is_said = matches!(lists, Lists::Said | Lists::SplitParameters);
+        if is_said {
+            compare_plainly(&mut query, dbms);
+        }
         let mut taken = BTreeSet::new();
         let names = sql.parameters().iter().map(|one| one.name.clone());
         let repeated: BTreeSet<String> = names.filter(|name| !taken.insert(name.clone())).collect();
@@ -102,8 +107,7 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
             drivers,
             renamed: BTreeMap::new(),
             done: Parametrized {
-                keeps_literals: has_parameters
-                    || matches!(lists, Lists::Said | Lists::SplitParameters),
+                keeps_literals: has_parameters || is_said,
                 ..Parametrized::default()
             },
         };

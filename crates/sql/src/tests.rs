@@ -976,3 +976,57 @@ fn a_column_of_a_table_is_told_by_the_name_before_its_point() {
         assert!(!names(sql), "{sql}");
     }
 }
+
+#[test]
+fn equalities_of_bytes_are_plain_where_literals_are_meant() {
+    let said = |condition: &str, dbms: Dbms, lists: Lists| {
+        let sql = format!("SELECT a FROM t WHERE {condition}");
+        parametrized(&sql, dbms, lists).unwrap().sql
+    };
+    for (dbms, condition, plain) in [
+        (Dbms::Postgres, "a COLLATE \"C\" = :a", "a = :a"),
+        (
+            Dbms::Postgres,
+            "b = 1 AND CAST(t.a AS text) COLLATE \"C\" = 'x COLLATE'",
+            "b = 1 AND t.a = 'x COLLATE'",
+        ),
+        (Dbms::Mysql, "a COLLATE utf8mb4_bin = :a", "a = :a"),
+        (
+            Dbms::Mysql,
+            "CAST(CONVERT(t.a USING utf8mb4) AS BINARY) = CAST(:a AS BINARY)",
+            "t.a = :a",
+        ),
+    ] {
+        let plain = format!("SELECT a FROM t WHERE {plain}");
+        assert_eq!(said(condition, dbms, Lists::Said), plain);
+        assert_ne!(said(condition, dbms, Lists::Kept), plain);
+    }
+    for (dbms, condition) in [
+        (Dbms::Postgres, "a COLLATE \"de_DE\" = :a"),
+        (Dbms::Postgres, "a COLLATE \"C\" < :a"),
+        (Dbms::Mysql, "a COLLATE utf8mb4_unicode_ci = :a"),
+        (Dbms::Mysql, "CAST(a AS BINARY) = CAST(:a AS BINARY)"),
+    ] {
+        let kept = format!("SELECT a FROM t WHERE {condition}");
+        assert_eq!(said(condition, dbms, Lists::Said), kept);
+    }
+}
+
+#[test]
+fn operands_are_the_same_whatever_the_tables_are_called() {
+    let outputs = |sql: &str| -> Vec<Operand> {
+        let query = read(sql, Postgres);
+        let outputs = query.select().unwrap().outputs.iter();
+        let values = outputs.map(|output| match output {
+            SelectOutput::One { value, .. } => value.without_owners(),
+            _ => panic!("{sql}"),
+        });
+        values.collect()
+    };
+    let plain = outputs("SELECT sum(a), a * b, 'x.a' || b, a FROM x");
+    let owned = outputs("SELECT sum(x.a), X.a * x.b, 'x.a' || app.x.b, x.a FROM app.x");
+    assert_eq!(plain, owned);
+    for other in ["sum(b), a * b, 'x.a' || b, a", "sum(a), a * b, 'a' || b, a"] {
+        assert_ne!(plain, outputs(&format!("SELECT {other} FROM x")));
+    }
+}

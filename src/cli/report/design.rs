@@ -87,8 +87,12 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 !columns.is_empty(),
                 format!(", returns items without {columns} too"),
             );
+            let mean = text_if(
+                served.divides,
+                ", the application divides the sum by the count",
+            );
             let request = served.request_text();
-            format!("{request}, {units} units, {cost}{eventual}{bytes}{absent}")
+            format!("{request}, {units} units, {cost}{eventual}{bytes}{absent}{mean}")
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }

@@ -73,6 +73,40 @@ pub(crate) struct FigureQuery {
 }
 
 impl FigureQuery {
+    /// Whether it has all groups of another query over the same rows of `table`, with the figures that this selects.
+    pub(crate) fn has(&self, other: &Self, table: &Table) -> bool {
+        fn are_same(one: &[String], other: &[String]) -> bool {
+            let has_all =
+                |one: &[String], other: &[String]| one.iter().all(|it| other.contains(it));
+            has_all(one, other) && has_all(other, one)
+        }
+        let is_there = |wanted: &Figure| self.selected().any(|own| own == wanted);
+        let rows = Figure {
+            function: "count",
+            column: None,
+        };
+        let is_of_rows = |figure: &Figure| {
+            let column = figure.column.as_ref().and_then(|name| table.column(name));
+            figure.function == "count" && column.is_some_and(|column| !column.nullable)
+        };
+        let [sorted, unsorted] = &self.answer;
+        sorted == unsorted
+            && self.base == other.base
+            && are_same(&self.groups, &other.groups)
+            && are_same(&self.conditions, &other.conditions)
+            && other
+                .selected()
+                .all(|one| is_there(one) || is_of_rows(one) && is_there(&rows))
+    }
+
+    /// The figures that it selects: of groups without any the rows are counted all the same.
+    fn selected(&self) -> impl Iterator<Item = &Figure> {
+        let [_, unsorted] = &self.answer;
+        let counts_rows = unsorted.contains("count(*)");
+        let figures = self.figures.iter();
+        figures.filter(move |figure| figure.column.is_some() || counts_rows)
+    }
+
     /// How many groups' figures one write of a row changes: two if it may move the row into another group.
     pub(crate) fn times(&self, kind: WriteKind, columns: &[String]) -> f64 {
         let may_move =

@@ -2,8 +2,8 @@
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 use dynafold_sql::{
-    ColumnRef, Condition, InResult, Lists, Name, RelationSource, RowLimit, Select, SelectOutput,
-    SortKey, SqlQuery, UnreadableSql, parametrized,
+    ColumnRef, Condition, InResult, Lists, Name, Operand, OperandValue, RowLimit, Select,
+    SelectOutput, SortKey, SqlQuery, UnreadableSql, Wrapping, parametrized,
 };
 
 use super::conditions::{Reads, Taken};
@@ -20,89 +20,6 @@ pub(super) fn query(sql: &str, dbms: Dbms) -> Result<SqlQuery, UnreadableSql> {
         }
         read => read,
     }
-}
-
-/// SQL that names no table in front of a column, where it reads one table alone.
-pub(super) fn without_owners(sql: &str, dbms: Dbms) -> String {
-    let owner = query(sql, dbms).ok().and_then(|query| {
-        let [relation] = query.select()?.relations.as_slice() else {
-            return None;
-        };
-        let ((Some(name), _) | (None, RelationSource::Table { name, .. })) =
-            (&relation.called, &relation.source)
-        else {
-            return None;
-        };
-        (query.tables.len() == 1).then(|| format!("{}.", name.text))
-    });
-    let has_comment = sql.contains("--") || sql.contains("/*");
-    let Some(owner) = owner.filter(|_| !has_comment) else {
-        return sql.to_owned();
-    };
-    let is_name = |sign: char| sign.is_alphanumeric() || "_.$\"`".contains(sign);
-    // What stands in a text stays as it is.
-    let parts = sql.split('\'').enumerate().map(|(at, part)| {
-        let mut words = part.split(owner.as_str());
-        let mut text = words.next().unwrap_or_default().to_owned();
-        for behind in words {
-            if at % 2 == 1 || text.ends_with(is_name) {
-                text.push_str(&owner);
-            }
-            text.push_str(behind);
-        }
-        text
-    });
-    parts.collect::<Vec<_>>().join("'")
-}
-
-/// SQL with `column = value` in the place of what compares the two byte by byte, as a key does.
-pub(super) fn without_collations(sql: &str) -> String {
-    let words: Vec<&str> = sql.split(' ').collect();
-    let (mut rest, mut found) = (words.as_slice(), Vec::new());
-    while let Some((word, behind)) = rest.split_first() {
-        let plain = compared_by_bytes(rest);
-        let (plain, behind) = plain.unwrap_or_else(|| ((*word).to_owned(), behind));
-        found.push(plain);
-        rest = behind;
-    }
-    found.join(" ")
-}
-
-/// What a comparison by bytes compares, and the words behind it; `None` if words do not begin with one.
-fn compared_by_bytes<'w>(words: &'w [&'w str]) -> Option<(String, &'w [&'w str])> {
-    match words {
-        [
-            own,
-            "USING",
-            "utf8mb4)",
-            "AS",
-            "BINARY)",
-            "=",
-            value,
-            "AS",
-            end,
-            behind @ ..,
-        ] => {
-            let own = own.strip_prefix("CAST(CONVERT(")?;
-            let value = value.strip_prefix("CAST(")?;
-            let end = end.strip_prefix("BINARY)")?;
-            Some((format!("{own} = {value}{end}"), behind))
-        }
-        [own, "AS", "text)", "COLLATE", name, "=", behind @ ..] if is_exact(name) => {
-            let own = own.strip_prefix("CAST(")?;
-            Some((format!("{own} ="), behind))
-        }
-        [own, "COLLATE", name, "=", behind @ ..] if is_exact(name) => {
-            Some((format!("{own} ="), behind))
-        }
-        _ => None,
-    }
-}
-
-/// Whether a collation compares bytes, but for blanks at the end.
-fn is_exact(collation: &str) -> bool {
-    let name = collation.trim_matches(['"', '`']).to_ascii_lowercase();
-    ["binary", "c", "posix"].contains(&name.as_str()) || name.ends_with("_bin")
 }
 
 /// A way to read what SQL asks for, with the rows that it takes.
@@ -283,6 +200,45 @@ fn keys(query: &SqlQuery, catalog: &Catalog) -> Vec<SortKey> {
     keys.collect()
 }
 
+/// Whether a query selects what a function makes of one argument.
+pub(super) fn selects_function(sql: &str, function: &str, dbms: Dbms) -> bool {
+    let is_it = |output: &SelectOutput| matches!(output, SelectOutput::One { value, .. } if calls(value, function));
+    let query = query(sql, dbms).ok();
+    let select = query.as_ref().and_then(SqlQuery::select);
+    select.is_some_and(|select| select.outputs.iter().any(is_it))
+}
+
+fn calls(value: &Operand, function: &str) -> bool {
+    matches!(value.around.first(), Some(Wrapping::Function(name)) if name == function)
+}
+
+/// What a query that merges rows selects: its words, its name where that counts, and its columns.
+type MergedOutput = (Option<SelectOutput>, Option<Name>, Vec<ColumnRef>);
+
+/// Whether outputs give a value of merged rows: as it is, a count of a column that is never NULL as that of the rows, or a mean as a sum and
+/// a count.
+fn gives(outputs: &[MergedOutput], wanted: &MergedOutput, is_never_null: bool) -> bool {
+    let (Some(SelectOutput::One { value, .. }), _, columns) = wanted else {
+        return outputs.contains(wanted);
+    };
+    let has = |function: &str| {
+        let mut value = value.clone();
+        if let Some(outermost) = value.around.first_mut() {
+            *outermost = Wrapping::Function(function.to_owned());
+        }
+        let words = SelectOutput::One { name: None, value };
+        outputs.contains(&(Some(words), None, columns.clone()))
+    };
+    let counts_rows = |(words, ..): &MergedOutput| {
+        matches!(words, Some(SelectOutput::One { value, .. }) if value.around.is_empty()
+            && matches!(&value.value, OperandValue::Expression(one) if one.text == "count(*)"))
+    };
+    let has_count = || has("count") || is_never_null && outputs.iter().any(counts_rows);
+    outputs.contains(wanted)
+        || calls(value, "count") && has_count()
+        || calls(value, "avg") && has("sum") && has_count()
+}
+
 /// Whether SQL that merges rows, `own`, is not known to give all merged rows that a read asks for, with what it asks of them.
 fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool {
     let Some((ours, asked)) = own.select().zip(read.select()) else {
@@ -304,10 +260,9 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             if !picks && value.column().is_some_and(is_fixed) {
                 return None;
             }
-            // An expression has the names of the query in it.
             let words = value.column().is_none().then(|| SelectOutput::One {
                 name: None,
-                value: value.clone(),
+                value: value.without_owners(),
             });
             // ORDER BY may sort by the names of what is selected.
             let name = name.clone().filter(|_| picks);
@@ -319,8 +274,24 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
                 .collect::<Vec<_>>()
         });
         // By nothing else all rows are one group: that of no rows has no row.
-        let outputs: Vec<(_, Option<Name>, Vec<ColumnRef>)> = outputs.collect();
+        let outputs: Vec<MergedOutput> = outputs.collect();
         (outputs, grouped)
+    };
+    // The argument of a function is a column that has a value in each row.
+    let is_never_null = |one: &MergedOutput| {
+        let (Some(SelectOutput::One { value, .. }), ..) = one else {
+            return false;
+        };
+        let OperandValue::Column(column) = &value.value else {
+            return false;
+        };
+        let origin = asked.origin(column, catalog);
+        origin.is_some_and(|(at, _, column)| {
+            let relation = asked.relations.get(at);
+            value.around.len() == 1
+                && !column.nullable
+                && relation.is_some_and(|one| !one.may_be_missing)
+        })
     };
     let differs = || {
         let ((our_outputs, our_groups), (outputs, groups)) = (merged(ours), merged(asked));
@@ -332,7 +303,8 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
             (None, None) => (&[][..], &[][..]),
             _ => return true,
         };
-        !outputs.iter().all(|one| our_outputs.contains(one))
+        let is_given = |one: &MergedOutput| gives(&our_outputs, one, is_never_null(one));
+        !outputs.iter().all(is_given)
             || !groups.iter().all(|one| our_groups.contains(one))
             || !our_groups.iter().all(|one| groups.contains(one))
     };

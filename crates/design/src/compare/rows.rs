@@ -12,10 +12,10 @@ use dynafold_relational::catalog::{Catalog, Table};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
 
-use super::conditions::{By, ColumnTest, Reads, Taken, named};
+use super::conditions::{By, ColumnTest, Reads, Taken, is_one_value, named};
 use super::made::{MadeOf, PARAMETER, asked_text, asked_value, key_values};
 use super::{Priced, conditions_of_index, path};
-use crate::ask::{Ask, Test, Value};
+use crate::ask::{Ask, Test, Value, When};
 use crate::path::Path;
 
 /// The rows of an item type that an access pattern answers.
@@ -207,6 +207,18 @@ impl ItemRows<'_> {
         self.table.is_some_and(|own| own.name == table.name)
     }
 
+    /// Whether all that its key finds meets a condition of a read that this serves: by the key, or because only such rows are there.
+    pub(super) fn limits(&self, when: &When) -> bool {
+        let Some(filter) = &when.filter else {
+            return self.there.said.contains(when);
+        };
+        let mut all = self.asked.tests.iter().chain(&self.there.tests);
+        all.any(|one| {
+            let is_met = one.by == By::Key || one.by == By::Items && one.test.implies(&filter.test);
+            is_met && is_one_value(&one.path, &filter.path)
+        })
+    }
+
     /// The columns of which its key asks for ranges that bounds of the values themselves say.
     pub(super) fn ranges(&self) -> impl Iterator<Item = &Path> {
         let ranges = self.asked.tests.iter().filter(|one| {
@@ -219,7 +231,7 @@ impl ItemRows<'_> {
 
     /// Why the key, or the filter, does not take the rows that a read of `root` asks for, whose items these are or which they hold.
     pub(super) fn lacks(&self, root: &Table, reads: &Reads<'_>) -> Option<String> {
-        if self.is_of(root) {
+        if self.is_of(root) || self.table.is_none() {
             return reads.unmet(&self.asked, "its access pattern");
         }
         let is_met = |test: &ColumnTest<'_>| {
@@ -379,6 +391,12 @@ fn add_filter(
         let test = test_of(&condition, pattern)?;
         if !is_whole && test.parameters().is_empty() {
             return None;
+        }
+        match test {
+            // With `nulls: keep` the attribute is there for NULL too.
+            Test::Exists if item.keep_nulls => continue,
+            Test::Missing if item.keep_nulls => return None,
+            _ => {}
         }
         taken.add(&path(value, scan)?, &test, !is_whole, By::Filter);
     }

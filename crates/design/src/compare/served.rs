@@ -2,17 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::has_word;
+use dynafold_format::{each_once, has_word, joined};
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::{Dbms, Table, TableKind, TableName};
-use dynafold_sql::{ReadTable, SelectOutput, SqlQuery, UnreadableSql, table};
+use dynafold_sql::{
+    Comparator, Condition, Lists, ReadTable, SelectOutput, SqlQuery, UnreadableSql, identifier,
+    parametrized, table, table_reference,
+};
 
 use super::Priced;
-use super::conditions::{LEFT_OUT, Taken, UNKNOWN_FILTER, named, place, tells_parent};
+use super::conditions::{
+    By, ColumnTest, LEFT_OUT, Taken, UNKNOWN_FILTER, named, place, tells_parent,
+};
 use super::made::MadeOf;
-use super::read::{Read, Way, query, without_collations, without_owners};
+use super::read::{Read, Way, query};
 use super::rows::ItemRows;
-use crate::ask::{Ask, ChildAsk, as_said, ask, figure_query, is_one_row, unknown_column};
+use crate::ask::{Ask, ChildAsk, Test, as_said, ask, figure_query, is_one_row, unknown_column};
 use crate::counted::without_prefix;
 use crate::existing::Existing;
 use crate::facts::Facts;
@@ -68,7 +73,20 @@ impl<'d> Priced<'d> {
         let table = self.table_lacked(pattern, &query, asked.as_deref().ok());
         let Ok(asked) = asked else {
             let unknown = || unknown_column(&statement.sql, catalog, observed);
-            return table.or_else(|| Some(format!("it {}", unknown()?)));
+            return table
+                .or_else(|| Some(format!("it {}", unknown()?)))
+                .or_else(|| match self.wider(&query) {
+                    Some(sql) => {
+                        let name = statement.name.clone();
+                        let wider = Statement {
+                            name,
+                            sql,
+                            ..Statement::default()
+                        };
+                        self.lacks(pattern, &wider)
+                    }
+                    None => self.key_lacked(pattern, &query),
+                });
         };
         // Literals of a statement without parameters are examples.
         let are_meant = !query.sql.parameters().is_empty();
@@ -85,8 +103,6 @@ impl<'d> Priced<'d> {
         if table.is_some() {
             return table;
         }
-        let bare = self::query(&without_owners(&statement.sql, catalog.dbms), catalog.dbms);
-        let query = bare.unwrap_or(query);
         if are_meant {
             return self.lacks_for(pattern, &Read::new(query, asked, meant));
         }
@@ -99,6 +115,72 @@ impl<'d> Priced<'d> {
             EXAMPLES.to_owned()
         } else {
             lacked
+        })
+    }
+
+    /// A read of all rows, with all columns that it names, that a statement which is not understood may take of one table: by those of
+    /// its conditions that are understood. `None` where the statement reads anything else.
+    fn wider(&self, query: &SqlQuery) -> Option<String> {
+        let Facts { catalog, observed } = self.facts;
+        let select = query.select()?;
+        let ([relation], [_]) = (select.relations.as_slice(), query.tables.as_slice()) else {
+            return None;
+        };
+        let table = table_reference(catalog, &select.table(0, catalog)?.name);
+        let called = identifier(&relation.called.as_ref()?.text, catalog.dbms);
+        let outputs = select.outputs.iter().flat_map(|output| match output {
+            SelectOutput::One { value, .. } => value.columns(),
+            SelectOutput::All | SelectOutput::AllOf(_) => &[],
+        });
+        let has_all = |output: &SelectOutput| !matches!(output, SelectOutput::One { .. });
+        let compared = select.conditions.iter().filter_map(Condition::columns);
+        let sorted = query.order.iter().flatten();
+        let sorted = sorted.filter_map(|key| key.column.as_ref());
+        let named = outputs.chain(compared.flatten()).chain(sorted);
+        let named = named.map(|column| identifier(&column.name.text, catalog.dbms));
+        let every = select.outputs.iter().any(has_all).then(|| "*".to_owned());
+        let columns = joined(each_once(named).into_iter().chain(every), ", ");
+        let mut wider = Err(format!("SELECT {columns} FROM {table} AS {called} WHERE "));
+        for condition in &select.conditions {
+            let sql = match &wider {
+                Err(begin) => format!("{begin}{}", condition.text),
+                Ok(sql) => format!("{sql} AND {}", condition.text),
+            };
+            if ask(&sql, catalog, observed).is_ok() {
+                wider = Ok(sql);
+            } else if condition.found_by().is_some() {
+                // A key may find rows by it all the same.
+                return None;
+            }
+        }
+        wider.ok()
+    }
+
+    /// That a statement which is not understood has a SELECT from one table without a value for a column of which a key asks for one.
+    fn key_lacked(&self, pattern: &AccessPattern, query: &SqlQuery) -> Option<String> {
+        let catalog = self.facts.catalog;
+        query.selects.iter().find_map(|select| {
+            let table = select.table(0, catalog)?;
+            if select.relations.len() > 1 {
+                return None;
+            }
+            let given = select.conditions.iter().filter_map(Condition::found_by);
+            let given = given.filter_map(|column| select.origin(column, catalog));
+            let given: Vec<&str> = given.map(|(.., column)| column.name.as_str()).collect();
+            let is_missing = |test: &&ColumnTest<'_>| {
+                let is_one = matches!(test.test, Test::Compare(Comparator::Equal, _));
+                let column = test.path.column.as_str();
+                test.by == By::Key
+                    && is_one
+                    && test.path.steps.is_empty()
+                    && !given.contains(&column)
+            };
+            let rows = self.rows_of(pattern, table);
+            let own = rows.iter().filter(|one| one.is_of(table));
+            unless_one_serves(own.map(|one| {
+                let mut tests = one.asked.tests.iter();
+                Some(tests.find(is_missing)?.lacked(table))
+            }))
         })
     }
 
@@ -125,10 +207,10 @@ impl<'d> Priced<'d> {
     fn own_read(&self, sql: &str) -> Result<Read<'d>, String> {
         let Facts { catalog, observed } = self.facts;
         let of = |why: &str| format!("the SQL of its access pattern, which is not its own, {why}");
-        let sql = without_collations(sql);
-        let asks = as_said(&sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
-        let sql = without_owners(&sql, catalog.dbms);
-        let query = query(&sql, catalog.dbms).map_err(|error| of(&error.to_string()))?;
+        let asks = as_said(sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
+        let said = parametrized(sql, catalog.dbms, Lists::Said);
+        let query = said.and_then(|said| query(&said.sql, catalog.dbms));
+        let query = query.map_err(|error| of(&error.to_string()))?;
         Ok(Read::new(query, asks, Vec::new()))
     }
 
@@ -139,9 +221,8 @@ impl<'d> Priced<'d> {
             let asks = ask(&statement.sql, catalog, observed).unwrap_or_default();
             let figures = figure_query(&statement.sql, catalog, observed);
             let mut figures = figures.iter().flat_map(|query| &query.answer);
-            let words = |sql: &str| normalized_sql(&without_owners(sql, catalog.dbms));
             is_sql_of(own, statement, catalog.dbms, &asks)
-                || figures.any(|sql| words(sql) == words(own))
+                || figures.any(|sql| normalized_sql(sql) == normalized_sql(own))
         })
     }
 
@@ -252,14 +333,47 @@ impl<'d> Priced<'d> {
             let root = way.ask.root;
             let reads = read.of_table(&root.name, self.facts);
             let has_own = rows.iter().any(|one| one.is_of(root));
-            let found = rows
-                .iter()
-                .filter(|one| one.is_of(root) || !has_own && one.made.has_some(&root.name));
-            let lacked = unless_one_serves(found.map(|one| one.lacks(root, &reads)));
+            let holds_rows = |one: &&ItemRows<'d>| {
+                one.is_of(root)
+                    || !has_own && one.made.has_some(&root.name)
+                    || self.has_figures(one, read)
+            };
+            let found: Vec<&ItemRows<'d>> = rows.iter().filter(holds_rows).collect();
+            if found.is_empty() && rows.iter().any(|one| one.made.has_query()) {
+                return Some(OF_QUERY.to_owned());
+            }
+            let lacked = unless_one_serves(found.iter().map(|one| one.lacks(root, &reads)));
             // Each table's items meet a filter by attributes of their own.
             let is_one = pattern.filter.is_none() || way.ask.tables().count() == 1;
             lacked.or_else(|| (!is_one).then(|| UNKNOWN_FILTER.to_owned()))
         }))
+    }
+
+    /// Whether items hold all columns of a query of figures, which has those that a read asks for.
+    fn has_figures(&self, one: &ItemRows<'d>, read: &Read<'_>) -> bool {
+        let Facts { catalog, observed } = self.facts;
+        let scan = self.scan(one.item);
+        let own = scan.and_then(|scan| Some((self.figures(scan)?, scan.from.sql()?)));
+        let Some((figures, sql)) = own else {
+            return false;
+        };
+        let query = query(sql, catalog.dbms).ok();
+        let outputs = query.as_ref().and_then(SqlQuery::select);
+        let outputs = outputs.map_or(&[][..], |select| select.outputs.as_slice());
+        let is_held = |output: &SelectOutput| matches!(output, SelectOutput::One { name: Some(name), .. } if one.made.has(&[0], &Path::own(&name.text), false));
+        let is_given = |group: &String| {
+            outputs.iter().any(|output| {
+                matches!(output, SelectOutput::One { name: Some(name), value } if name.is(group)
+                    && value.column().is_some_and(|column| column.name.is(group)))
+            })
+        };
+        let asked = figure_query(&read.query.sql.fill(&|_| None), catalog, observed);
+        let table = catalog.table(&figures.base);
+        asked
+            .zip(table)
+            .is_some_and(|(asked, table)| figures.has(&asked, table))
+            && outputs.iter().all(is_held)
+            && figures.groups.iter().all(is_given)
     }
 
     /// That an access pattern leaves out, by its `limit`, rows that a read asks for, if its SQL returns them.
@@ -335,13 +449,21 @@ impl<'d> Priced<'d> {
         read: &Read<'_>,
     ) -> Option<String> {
         let has_sql = pattern.sql.is_some();
-        self.of_items(pattern)?;
-        if rows.iter().any(|one| one.made.has_query()) {
+        // What the mapping's own SQL or a view gives, the SQL of the access pattern says.
+        let is_made =
+            || self.of_items(pattern).is_none() || rows.iter().any(|one| one.made.has_query());
+        if has_sql && is_made() {
             return None;
         }
         let column = unless_one_serves(read.ways.iter().map(|way| {
             let root = way.ask.root;
             let reads = read.of_table(&root.name, self.facts);
+            let is_figure = |one: &ItemRows<'d>| {
+                self.has_figures(one, read) && one.lacks(root, &reads).is_none()
+            };
+            if rows.iter().any(is_figure) {
+                return None;
+            }
             // Without SQL, each item type is found by itself. A filter takes none that it is not known to take.
             let is_read = |one: &&ItemRows<'d>| {
                 let is_another = !one.is_of(root) && pattern.filter.is_none();
@@ -445,6 +567,9 @@ fn selects(query: &SqlQuery, path: &Path) -> bool {
     let select = query.select();
     select.is_none_or(|select| select.outputs.iter().any(has))
 }
+
+/// Why an access pattern without SQL serves no read by items that a query makes.
+const OF_QUERY: &str = "the query that makes its items is not known to give what the read asks for: give the access pattern the `sql` that it answers";
 
 /// Why an access pattern with a `limit` serves no read that may want other rows.
 const NOT_FIRST: &str = "its access pattern has a `limit`, and its items are not known to be the first rows of the read";

@@ -2,11 +2,11 @@
 
 use dynafold_dynamodb::price::{Prices, SHIPPED};
 use dynafold_mapping::Described;
-use dynafold_relational::catalog::{Dbms, TableKind};
+use dynafold_relational::catalog::{Catalog, TableKind};
 
-use super::read::without_owners;
 use super::{PricedMapping, PricedRequest, price};
 use crate::ask::figure_query;
+use crate::observed::Observed;
 use crate::traps::tests::{all_served, schema};
 use crate::{conditions, conditions_of, modelled, workload};
 
@@ -58,6 +58,19 @@ fn priced_text(
     let statements = workload::read(sql, catalog.dbms).unwrap();
     let prices = Prices::read(SHIPPED, None).unwrap();
     price("", &catalog, &model, &statements, &prices, &limits.observed)
+}
+
+/// The same where these columns describe the queries of the mapping.
+fn priced_of(
+    (catalog, observed): (&Catalog, &Observed),
+    text: &str,
+    described: &Described,
+    sql: &str,
+) -> PricedMapping {
+    let (model, ..) = modelled(text, &|_| None, catalog, described).unwrap();
+    let statements = workload::read(sql, catalog.dbms).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
+    price("", catalog, &model, &statements, &prices, observed)
 }
 
 /// How its one read is served.
@@ -119,6 +132,22 @@ access_patterns:
     assert_near(in_filter, 1000.0);
     let in_key = of("#{status}", "#in")("weight <> 5");
     assert_near(in_key, 250.0);
+}
+
+#[test]
+fn what_the_application_leaves_out_is_read() {
+    let of = |further: &str| {
+        let mapping = format!(
+            "items:
+  PARCEL: {{ from: parcels, key: {{ PK: \"Z#{{zone_id}}\", SK: \"P#{{id}}\" }}{further} }}
+access_patterns:
+  inZone: {{ items: [PARCEL], key: {{ PK: \"Z#{{z}}\" }} }}
+"
+        );
+        items(&priced(PARCELS, &mapping, IN_ZONE))
+    };
+    assert_near(of(""), 1000.0);
+    assert_near(of(", where: \"status = 'in'\""), 250.0);
 }
 
 #[test]
@@ -316,13 +345,92 @@ access_patterns:
     let columns = columns.map(|name| catalog.tables[0].column(name).unwrap().clone());
     let described = Described::from([(query.to_owned(), Ok(columns.to_vec()))]);
     let text = format!("{TABLE}{mapping}");
-    let (model, ..) = modelled(&text, &|_| None, &catalog, &described).unwrap();
     let sql = "-- byProject (1/s)\nSELECT project, sum(minutes) AS minutes FROM times WHERE worker = :w GROUP BY project;";
-    let statements = workload::read(sql, catalog.dbms).unwrap();
-    let prices = Prices::read(SHIPPED, None).unwrap();
-    let observed = &limits.observed;
-    let found = price("", &catalog, &model, &statements, &prices, observed);
+    let found = priced_of((&catalog, &limits.observed), &text, &described, sql);
     assert_near(items(&found), 5.0);
+}
+
+#[test]
+fn a_query_of_a_mapping_serves_the_figures_that_it_computes() {
+    let all = "SELECT worker, project, sum(minutes) AS minutes, count(*) AS n FROM times GROUP BY worker, project";
+    let found = |query: &str, read: &str| {
+        let mapping = format!(
+            "{TABLE}items:
+  MINUTES:
+    from: {{ sql: \"{query}\", key: [worker, project] }}
+    key: {{ PK: \"W#{{worker}}\", SK: \"M#{{project}}\" }}
+access_patterns:
+  one: {{ items: [MINUTES], key: {{ PK: \"W#{{w}}\" }} }}
+"
+        );
+        let tables = "times 20000: id, worker distinct=4000, project distinct=300, minutes";
+        let (catalog, limits) = schema(tables);
+        let names = ["worker", "project", "minutes", "n"].into_iter();
+        let columns = names.filter(|name| {
+            query.contains(&format!("{name},")) || query.contains(&format!("AS {name} "))
+        });
+        let columns = columns.map(|name| {
+            let mut column = catalog.tables[0].columns[0].clone();
+            column.name = name.to_owned();
+            column
+        });
+        let described = Described::from([(query.to_owned(), Ok(columns.collect()))]);
+        let sql = format!("-- one (1/s)\nSELECT {read};");
+        let facts = (&catalog, &limits.observed);
+        priced_of(facts, &mapping, &described, &sql).reads.remove(0)
+    };
+    for (selected, clauses, divides) in [
+        ("project, sum(minutes)", "GROUP BY project", false),
+        ("project, avg(minutes)", "GROUP BY project", true),
+        ("count(minutes)", "AND project = :p", false),
+        ("DISTINCT project", "", false),
+    ] {
+        let read = format!("{selected} FROM times WHERE worker = :w {clauses}");
+        let served = found(all, &read).served;
+        assert_eq!(served.map(|one| one.divides), Some(divides), "{read}");
+    }
+    let why = |query: &str, read: &str| found(query, read).why_not.unwrap_or_default();
+    let of_query = "the query that makes its items is not known to give what the read asks for: give the access pattern the `sql` that it answers";
+    for read in [
+        "id, minutes FROM times WHERE worker = :w",
+        "sum(minutes) FROM times WHERE worker = :w",
+        "project, max(minutes) FROM times WHERE worker = :w GROUP BY project",
+        "project, sum(minutes) FROM times WHERE worker = :w AND minutes > 5 GROUP BY project",
+    ] {
+        assert_eq!(why(all, read), of_query, "{read}");
+    }
+    // Rows are counted for each group, and the count is not selected.
+    let sums = all.replace(", count(*) AS n", "");
+    let read = "project, count(*) FROM times WHERE worker = :w GROUP BY project";
+    assert_eq!(why(&sums, read), of_query);
+    let read = "worker, sum(minutes) FROM times WHERE project = :p GROUP BY worker";
+    assert_eq!(
+        why(all, read),
+        "its key asks for times.worker, which the read does not give"
+    );
+}
+
+#[test]
+fn items_of_a_view_serve_reads_of_the_view_alone() {
+    let why = |read: &str| {
+        let (mut catalog, limits) =
+            schema("bids 100: id, lot distinct=10\n live 50: id, lot distinct=10");
+        catalog.tables[1].kind = TableKind::View;
+        let mapping = format!(
+            "{TABLE}items:
+  LIVE: {{ from: live, key: {{ PK: \"I#{{lot}}\", SK: \"B#{{id}}\" }} }}
+access_patterns:
+  one: {{ items: [LIVE], key: {{ PK: \"I#{{i}}\" }} }}
+"
+        );
+        let sql = format!("-- one (1/s)\nSELECT {read};");
+        let facts = (&catalog, &limits.observed);
+        let mut found = priced_of(facts, &mapping, &Described::new(), &sql);
+        found.reads.remove(0).why_not.unwrap_or_default()
+    };
+    assert_eq!(why("id FROM live WHERE lot = :i"), "");
+    let lacked = "its items do not hold bids.id";
+    assert_eq!(why("id FROM bids WHERE lot = :i"), lacked);
 }
 
 #[test]
@@ -1025,10 +1133,25 @@ access_patterns:
     for own in [plain.as_str(), ""] {
         assert_eq!(why(own, last), "");
     }
+    let no_id = "its key asks for zones.id, which the read does not give";
     // Without SQL the items say which tables are read.
     for (read, reason) in [
         (
+            "SELECT id FROM zones WHERE id = :z UNION ALL SELECT id FROM zones WHERE id = :z2 AND name = :z",
+            "",
+        ),
+        // What is not understood has the values of the key all the same.
+        (
             "SELECT id FROM zones WHERE id = :z UNION ALL SELECT id FROM zones WHERE name = :z",
+            no_id,
+        ),
+        (
+            "SELECT id FROM zones WHERE name LIKE '%' || :n || '%'",
+            no_id,
+        ),
+        ("SELECT id FROM zones WHERE id = :z OR name = :n", no_id),
+        (
+            "SELECT id FROM zones WHERE id IN (:a, :b) AND name LIKE '%' || :n || '%'",
             "",
         ),
         (
@@ -2360,23 +2483,42 @@ fn figures_may_stand_in_another_order_and_beside_others() {
 }
 
 #[test]
-fn a_text_may_have_the_name_of_a_table() {
-    for (sql, bare) in [
-        (
-            "SELECT b.id, 'b.id' FROM bids b WHERE (b.lot) = :i",
-            "SELECT id, 'b.id' FROM bids b WHERE (lot) = :i",
-        ),
-        (
-            "SELECT app.bids.id FROM app.bids",
-            "SELECT app.bids.id FROM app.bids",
-        ),
-        (
-            "SELECT b.id FROM bids b JOIN lots l ON l.id = b.lot",
-            "SELECT b.id FROM bids b JOIN lots l ON l.id = b.lot",
-        ),
-    ] {
-        assert_eq!(without_owners(sql, Dbms::Postgres), bare);
+fn a_mean_is_a_sum_and_a_count() {
+    let served = |null: &str, own: &str, read: &str| {
+        let rest = "FROM bids WHERE lot = :i GROUP BY state";
+        let tables = format!("bids 100: id, lot distinct=10, price{null}, state text");
+        let mapping = format!(
+            "items:
+  BID: {{ from: bids, key: {{ PK: \"I#{{lot}}\", SK: \"B#{{id}}\" }} }}
+access_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\" }}, sql: 'SELECT {own} {rest}' }}
+"
+        );
+        let sql = format!("-- one (1/s)\nSELECT {read} {rest};");
+        let found = priced(&tables, &mapping, &sql).reads.remove(0);
+        found.served.map(|served| served.divides)
+    };
+    let of_column = "state, sum(price), count(price)";
+    let of_rows = "state, sum(price), count(*)";
+    assert_eq!(served("", of_column, "state, avg(price)"), Some(true));
+    assert_eq!(served("", of_rows, "state, avg(price) AS p"), Some(true));
+    assert_eq!(served("", of_rows, "state, count(price)"), Some(false));
+    assert_eq!(served("", of_column, "sum(price)"), Some(false));
+    // Rows without a price count for no mean.
+    assert_eq!(served(" null", of_column, "avg(price)"), Some(true));
+    for read in ["avg(price)", "count(price)"] {
+        assert_eq!(served(" null", of_rows, read), None, "{read}");
     }
+    for own in [
+        "state, sum(price)",
+        "state, count(price)",
+        "sum(id), count(price)",
+        "sum(DISTINCT price), count(price)",
+    ] {
+        assert_eq!(served("", own, "avg(price)"), None, "{own}");
+    }
+    assert_eq!(served("", of_rows, "avg(DISTINCT price)"), None);
+    assert_eq!(served("", "avg(price)", "avg(price)"), Some(false));
 }
 
 /// To DynamoDB, an item without the attribute differs from every value; to SQL, NULL does not.
@@ -2411,6 +2553,55 @@ fn it_is_said_that_a_filter_takes_items_without_its_attribute() {
     assert!(absent("", "state <> :s").is_empty());
     let exists = "attribute_exists(state) AND state <> :s";
     assert!(absent(" null", exists).is_empty());
+}
+
+#[test]
+fn of_what_is_not_understood_all_rows_and_columns_are_asked() {
+    let read = bids("id", "AND state LIKE '%' || :s || '%'");
+    let why = |item: &str, pattern: &str| {
+        let pattern = format!("items: [BID]{pattern}");
+        why_not(BIDS, item, &pattern, &read)
+    };
+    let sql = |clauses: &str| format!(", sql: \"SELECT {}\"", bids("id, state", clauses));
+    assert_eq!(why(BID, ""), "");
+    assert_eq!(why(BID, &sql("")), "");
+    assert_eq!(
+        why(BID, ", filter: \"price > :p\""),
+        "its access pattern has a filter on price that the statement does not have"
+    );
+    assert_eq!(
+        why(BID, &sql("AND price > :p")),
+        "the SQL of its access pattern has a condition on bids.price that the statement does not have"
+    );
+    let few = BID.replace("from: bids", "from: bids, columns: [price]");
+    assert_eq!(why(&few, ""), "its items do not hold bids.state");
+}
+
+/// With `nulls: keep` each item has the attribute.
+#[test]
+fn no_filter_tells_by_an_attribute_whether_a_null_is_kept() {
+    let why = |nulls: &str, filter: &str, clauses: &str| {
+        let tables = "bids 100: id, lot distinct=10, price, state text null";
+        let item = BID.replace("from: bids", &format!("from: bids, nulls: {nulls}"));
+        let pattern = format!("items: [BID], {filter}");
+        why_not(tables, &item, &pattern, &bids("id", clauses))
+    };
+    let missing = "filter: \"attribute_not_exists(state)\"";
+    assert_eq!(why("omit", missing, "AND state IS NULL"), "");
+    assert_eq!(
+        why("keep", missing, "AND state IS NULL"),
+        "its access pattern has a filter that is not understood"
+    );
+    // All rows are taken, and the application sees which have a state.
+    let there = "filter: \"attribute_exists(state)\"";
+    assert_eq!(why("keep", there, "AND state IS NOT NULL"), "");
+    let first = "limit: 5, filter: \"attribute_exists(state) AND state <> :s\"";
+    let clauses = "AND state <> :s ORDER BY price LIMIT 5";
+    assert_eq!(why("omit", first, clauses), "");
+    assert_eq!(
+        why("keep", first, clauses),
+        "its access pattern has a `limit`, and its items are not known to be the first rows of the read"
+    );
 }
 
 #[test]
