@@ -41,6 +41,7 @@ mod prove;
 mod prune;
 mod rejects;
 mod report;
+mod resumable_file;
 mod row;
 mod run;
 mod scope;
