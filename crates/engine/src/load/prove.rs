@@ -609,7 +609,48 @@ pub(crate) fn shares_key(
 
 #[cfg(test)]
 mod tests {
+    use dynafold_testing::model::{item_type, model, number, pass, text};
+
     use super::*;
+
+    #[test]
+    fn rejects_wait_for_the_row_that_is_loaded_and_name_it() {
+        let user = item_type("USER", 0, &[("PK", "USER#{1}"), ("SK", "USER#")]);
+        let model = model(vec![pass("users", 2, &[0])], vec![user]);
+        let folder = Folder::new(&model, Context::default());
+        let sharing = |id: i64| -> (u64, SharingRow) {
+            let row = [number(id), text("ann")];
+            let folded = folder.fold(0, &row).unwrap();
+            let key = row_key(&model.item_types[0], &row);
+            let at = locator(0, &model.item_types[0], &key, &folded.item);
+            (at, (0, key, folded))
+        };
+        let (loaded, (index, _, folded)) = sharing(1);
+        let mut contest = ContestedKeys::default();
+        contest.enter(folded.fingerprint, &[loaded << 1]);
+        for (id, is_told, expected) in [
+            (3, true, (false, vec![])),
+            (2, false, (false, vec![])),
+            (1, true, (true, vec![3])),
+            (4, true, (false, vec![4])),
+        ] {
+            let (at, row) = sharing(id);
+            let (is_loaded, told) = contest.meet(at, is_told, row);
+            let told: Vec<i64> = told
+                .iter()
+                .filter_map(|(_, key, _)| match &key[0] {
+                    Value::Number(id) => id.to_i64(),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!((is_loaded, told), expected, "{id}");
+        }
+        assert_eq!((contest.take_waiting().len(), contest.held), (0, 0));
+        let (_, (_, key, folded)) = sharing(3);
+        let reject = contest.reject(&model, index, key, &folded);
+        let wanted = r#"the item has the same key as that of USER {"id":1}"#;
+        assert_eq!(reject.message, wanted);
+    }
 
     #[test]
     fn a_run_that_does_not_begin_holds_no_more_keys_than_are_named() {
