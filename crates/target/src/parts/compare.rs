@@ -115,20 +115,7 @@ impl Spool {
         done: &AtomicU64,
     ) -> Result<Option<PartsComparison>> {
         if manifest.by_chunk {
-            let Some((folder, sorted, found)) = self.sort_chunks(place, manifest, stop)? else {
-                return Ok(None);
-            };
-            let compared = self.compare(&folder, &sorted, table, examples, stop, done)?;
-            return Ok(compared.map(|mut comparison| {
-                comparison.unexpected += found.unexpected;
-                for example in &mut comparison.examples {
-                    // It would be the name of a part that was sorted here.
-                    example.part = None;
-                }
-                comparison.changed_parts.extend(found.changed_parts);
-                comparison.changed_parts.sort_unstable();
-                comparison
-            }));
+            return self.compare_chunks(place, manifest, table, examples, stop, done);
         }
         let frame = manifest.lines.frame().ok_or_else(|| {
             damaged(
@@ -209,14 +196,16 @@ impl Spool {
         Ok(Some(comparison))
     }
 
-    /// Sorts the items of parts that are each of one chunk, so that they are in one order: the place and the manifest of the
-    /// sorted parts, and what is amiss in the others. `None` where it was stopped.
-    fn sort_chunks(
+    /// The same for parts that are each of one chunk: their items are sorted anew, so that they are in one order.
+    fn compare_chunks(
         &self,
         place: &ExportPlace,
         manifest: &Manifest,
+        table: &Table,
+        examples: usize,
         stop: &AtomicBool,
-    ) -> Result<Option<(ExportPlace, Manifest, PartsComparison)>> {
+        done: &AtomicU64,
+    ) -> Result<Option<PartsComparison>> {
         let frame = manifest.lines.frame().unwrap_or_default();
         let scratch = |name: &str| self.folder().join(name);
         let held = Self::create_in(&scratch("held"), &place.named(MANIFEST))?;
@@ -258,21 +247,29 @@ impl Spool {
             parts,
             ..manifest.clone()
         };
-        let mut found = PartsComparison {
-            unexpected: strays + twice,
-            changed_parts: lines.changed,
-            ..PartsComparison::default()
-        };
-        if twice > 0 {
-            let twice = counted_as(twice, "item is", "items are");
-            let changed = format!("{twice} in the parts more than once");
-            found.changed_parts.push(changed);
-        }
-        if strays > 0 {
-            let strays = counted_as(strays, "line of the parts holds", "lines of the parts hold");
-            found.changed_parts.push(format!("{strays} no item"));
-        }
-        Ok(Some((job.place, sorted, found)))
+        let compared = self.compare(&job.place, &sorted, table, examples, stop, done)?;
+        Ok(compared.map(|mut comparison| {
+            comparison.unexpected += strays + twice;
+            for example in &mut comparison.examples {
+                // It would be the name of a part that was sorted here.
+                example.part = None;
+            }
+            comparison.changed_parts.append(&mut lines.changed);
+            if twice > 0 {
+                let twice = counted_as(twice, "item is", "items are");
+                comparison
+                    .changed_parts
+                    .push(format!("{twice} in the parts more than once"));
+            }
+            if strays > 0 {
+                let strays = counted_as(strays, "line", "lines");
+                comparison
+                    .changed_parts
+                    .push(format!("{strays} of the parts hold no item"));
+            }
+            comparison.changed_parts.sort_unstable();
+            comparison
+        }))
     }
 }
 
