@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use parking_lot::Mutex;
 
 use super::format;
 use super::output::write_to_stderr;
@@ -83,7 +84,7 @@ impl Progress for Bars {
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("rate", rate);
-        let mut bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bars = self.drawn.lock();
         for item_type in item_types {
             let name = self.names.get(*item_type).map_or("", AsRef::as_ref);
             let bar = estimated_rows
@@ -99,7 +100,7 @@ impl Progress for Bars {
     }
 
     fn written(&self, item_type: usize, items: u64) {
-        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let bars = self.drawn.lock();
         let Some(bar) = bars.get(&item_type) else {
             return;
         };
@@ -111,18 +112,15 @@ impl Progress for Bars {
     }
 
     fn throttled(&self, _items: u64) {
-        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        for bar in bars
-            .values()
-            .filter(|bar| !bar.is_finished() && bar.message().is_empty())
-        {
+        let bars = self.drawn.lock();
+        let quiet = |bar: &&ProgressBar| !bar.is_finished() && bar.message().is_empty();
+        for bar in bars.values().filter(quiet) {
             bar.set_message(" throttled");
         }
     }
 
     fn step(&self, step: RunStep) {
-        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        bars.values().for_each(ProgressBar::abandon);
+        self.drawn.lock().values().for_each(ProgressBar::abandon);
         let spinner = self.all.add(self.step.clone());
         spinner.set_message(step_text(step));
         spinner.enable_steady_tick(Duration::from_millis(120));
@@ -131,8 +129,7 @@ impl Progress for Bars {
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        bars.values().for_each(ProgressBar::abandon);
+        self.drawn.lock().values().for_each(ProgressBar::abandon);
         self.step.finish_and_clear();
     }
 }
@@ -205,7 +202,7 @@ impl ProgressLines {
 
 impl Progress for ProgressLines {
     fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.counts.iter().all(|count| *count == 0) {
             // The run may have waited for the table and its indexes.
             state.started = Instant::now();
@@ -222,7 +219,7 @@ impl Progress for ProgressLines {
     }
 
     fn written(&self, item_type: usize, items: u64) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if let Some(count) = state.counts.get_mut(item_type) {
             *count += items;
         }

@@ -1,6 +1,6 @@
 //! The report of a design.
 
-use super::figures;
+use super::{figures, section};
 use crate::cli::format::{count, counted_as, figure, text_if, usd};
 use crate::design::{
     PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport, without_scans,
@@ -225,13 +225,5 @@ fn tables(report: &Report, out: &mut Vec<String>) {
             "USD a month",
         ];
         out.extend([String::new(), figures(&header, rows)]);
-    }
-}
-
-fn section(title: &str, lines: impl Iterator<Item = String>, out: &mut Vec<String>) {
-    let mut lines = lines.peekable();
-    if lines.peek().is_some() {
-        out.extend([String::new(), title.to_owned()]);
-        out.extend(lines.map(|line| format!("  {line}")));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::section;
 use crate::cli::format::{count, counted, float, one_line, text_if};
 use crate::dynamodb::price::{Prices, Rates, monthly};
 use crate::mapping::diff::{
@@ -42,18 +43,6 @@ pub(in crate::cli) fn difference(
     section("cost", rates(diff, prices), &mut out);
     migration(diff, prices, &mut out);
     out.join("\n")
-}
-
-fn section(title: &str, entries: impl IntoIterator<Item = String>, out: &mut Vec<String>) {
-    let mut entries = entries.into_iter().peekable();
-    if entries.peek().is_some() {
-        out.extend([String::new(), title.to_owned()]);
-        let lines = entries.flat_map(|entry| {
-            let lines = entry.lines().map(|line| format!("  {line}"));
-            lines.collect::<Vec<_>>()
-        });
-        out.extend(lines);
-    }
 }
 
 /// Those that change, each by itself, then the names of the others. Each has its kind, its name and its entry.

@@ -52,6 +52,23 @@ pub(super) fn books<'b, B: 'b>(
     figures(&header, rows)
 }
 
+/// Adds a title and what stands below it; nothing where nothing does.
+pub(super) fn section(
+    title: &str,
+    entries: impl IntoIterator<Item = String>,
+    out: &mut Vec<String>,
+) {
+    let mut entries = entries.into_iter().peekable();
+    if entries.peek().is_some() {
+        out.extend([String::new(), title.to_owned()]);
+        let lines = entries.flat_map(|entry| {
+            let lines = entry.lines().map(|line| format!("  {line}"));
+            lines.collect::<Vec<_>>()
+        });
+        out.extend(lines);
+    }
+}
+
 /// The attribute that a row is rejected for, behind what names the row.
 pub(super) fn attribute(name: Option<&str>) -> String {
     name.map_or(String::new(), |name| format!(" `{name}`"))

@@ -8,8 +8,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, Index, Item, KeyAttribute, Position, Table, attribute_json, fingerprints,
-    write_item, write_units,
+    Attribute, Item, Position, Table, attribute_json, fingerprints, write_item, write_units,
 };
 use dynafold_format::whole;
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
@@ -25,6 +24,7 @@ use super::ending::{Cancel, EndReason};
 use super::failure::{Failure, shared};
 use super::pace::{WritePace, units};
 use super::prune::ItemTypeMarks;
+use super::row::key_item;
 
 /// Partitions that are to be erased.
 pub struct Erase {
@@ -119,17 +119,23 @@ pub struct EraseReport {
 impl Erase {
     /// Counts what there is to delete.
     pub async fn plan(&self) -> EraseReport {
-        let names = self.item_types.iter();
-        let indexes = self.table.all_indexes();
+        let item_types = self.item_types.iter().map(|name| ErasedBooks {
+            item_type: name.to_string(),
+            ..ErasedBooks::default()
+        });
+        let indexes = self.table.all_indexes().map(|index| ErasedIndex {
+            name: index.name.clone(),
+            entries: 0,
+        });
         let mut report = EraseReport {
             outcome: EraseOutcome::Planned,
             table: self.table.name.clone(),
             place: self.target.place(),
             partitions: self.partitions.iter().map(attribute_json).collect(),
-            item_types: names.map(ErasedBooks::of).collect(),
+            item_types: item_types.collect(),
             foreign: ErasedBooks::default(),
             total: ErasedBooks::default(),
-            indexes: indexes.map(ErasedIndex::of).collect(),
+            indexes: indexes.collect(),
             kept_foreign: 0,
             left: None,
             read_units: 0.0,
@@ -206,9 +212,10 @@ impl Erase {
                     };
                     let size = item.size();
                     let units = deletion_units(size, entries.of_item(&item, size));
-                    let key = self.key(&item).ok_or_else(|| {
-                        EndReason::from(Failure::Internal("an item was read without its key"))
-                    })?;
+                    let key = key_item(&self.table, &item);
+                    if key.attributes.len() < self.table.key().count() {
+                        return Err(Failure::Internal("an item was read without its key").into());
+                    }
                     let mut values = key.attributes.iter().map(|(_, value)| value);
                     let (fingerprint, partition) = fingerprints(partition, values.nth(1));
                     let entry = BatchEntry {
@@ -324,14 +331,6 @@ impl Erase {
         let item_type = self.marks.as_ref().and_then(|marks| marks.owner(item));
         item_type.or(self.foreign.then_some(self.item_types.len()))
     }
-
-    /// The key of an item, partition key first.
-    fn key(&self, item: &Item) -> Option<Item> {
-        let value = |key: &KeyAttribute| Some((key.name.clone(), item.get(&key.name)?.clone()));
-        let attributes: Option<Vec<_>> = self.table.key().map(value).collect();
-        let attributes = attributes?;
-        Some(Item { attributes })
-    }
 }
 
 /// The items of a partition, a page at a time.
@@ -398,28 +397,6 @@ fn is_empty(partition: &Attribute, left: u64) -> Claim {
     Claim::new(ClaimKind::PartitionEmpty, of, shown)
 }
 
-impl ErasedBooks {
-    fn of(name: &Arc<str>) -> Self {
-        Self {
-            item_type: name.to_string(),
-            ..Self::default()
-        }
-    }
-
-    fn add(&mut self, other: &Self) {
-        add_fields!(self += other: items, bytes, write_units, deleted);
-    }
-}
-
-impl ErasedIndex {
-    fn of(index: &Index) -> Self {
-        Self {
-            name: index.name.clone(),
-            entries: 0,
-        }
-    }
-}
-
 impl EraseOutcome {
     fn ended(why: EndReason) -> Self {
         match why {
@@ -439,9 +416,10 @@ impl EraseReport {
     }
 
     fn add_up(&mut self) {
-        self.total = ErasedBooks::default();
+        let mut total = ErasedBooks::default();
         for books in self.item_types.iter().chain([&self.foreign]) {
-            self.total.add(books);
+            add_fields!(total += books: items, bytes, write_units, deleted);
         }
+        self.total = total;
     }
 }

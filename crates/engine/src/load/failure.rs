@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dynafold_format::{causes, counted, counted_as};
@@ -197,6 +197,16 @@ pub enum OutputFile {
 }
 
 impl OutputFile {
+    /// The failure to write it.
+    pub(super) fn unwritable(self, path: &Path, cause: io::Error) -> Failure {
+        let path = path.to_owned();
+        Failure::File {
+            which: self,
+            path,
+            cause,
+        }
+    }
+
     /// Its name in the state.
     pub(super) fn name(self) -> &'static str {
         match self {

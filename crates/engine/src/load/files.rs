@@ -16,7 +16,8 @@ use dynafold_target::private::{if_there, sync_folder};
 use super::failure::{Failure, OutputFile};
 use super::ordered_lines::OrderedLines;
 use super::rejects;
-use super::state::{CommittedExtent, ResumableFile, ResumableFileError, first_bytes, with_suffix};
+use super::resumable_file::ResumableFile;
+use super::state::{CommittedExtent, first_bytes, with_suffix};
 
 /// One of the files.
 #[derive(Debug)]
@@ -67,25 +68,24 @@ impl LineFile {
             let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
             place != self.path && !place.exists() && length == extent.length
         };
-        let resumed = if extent.length == 0 {
-            self.clear(&place).map(|()| None)
-        } else if moved() && ResumableFile::resume(&self.path, extent).is_ok() {
+        if extent.length == 0 {
+            return self.clear(&place);
+        }
+        let resume = |path: &Path| ResumableFile::resume(self.which, path, extent);
+        if moved() && resume(&self.path).is_ok() {
             std::fs::rename(&self.path, &place)
-                .map_err(|cause| ResumableFileError::unwritable(&place, cause))
-                .and_then(|()| ResumableFile::resume(&place, extent).map(Some))
-        } else {
-            ResumableFile::resume(&place, extent).map(Some)
-        };
-        self.open = resumed.map_err(|error| self.failure(error))?;
+                .map_err(|cause| self.which.unwritable(&place, cause))?;
+        }
+        self.open = Some(resume(&place)?);
         Ok(())
     }
 
     /// Takes lines away of which none counts.
-    fn clear(&self, place: &Path) -> Result<(), ResumableFileError> {
+    fn clear(&self, place: &Path) -> Result<(), Failure> {
         let is_file = std::fs::metadata(place).is_ok_and(|metadata| metadata.is_file());
         if is_file && refuse_unless(&self.beginning, "", place).is_ok() {
             return std::fs::remove_file(place)
-                .map_err(|cause| ResumableFileError::unwritable(place, cause));
+                .map_err(|cause| self.which.unwritable(place, cause));
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl LineFile {
 
     fn write(
         &mut self,
-        append: impl FnOnce(&mut ResumableFile) -> Result<(), ResumableFileError>,
+        append: impl FnOnce(&mut ResumableFile) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
@@ -116,10 +116,7 @@ impl LineFile {
             Some(file) => Ok(file),
             None => self.make(),
         };
-        let appended = file.and_then(|file| {
-            let file = self.open.insert(file);
-            append(file).map_err(|error| failure(self.which, error))
-        });
+        let appended = file.and_then(|file| append(self.open.insert(file)));
         self.broken = appended.is_err();
         appended
     }
@@ -135,14 +132,14 @@ impl LineFile {
             return Ok(None);
         };
         let place = file.path().to_owned();
-        file.commit().map_err(|error| self.failure(error))?;
+        file.commit()?;
         drop(file);
         if finished && place != self.path {
             // The state says that the run is complete only when the archive is in its place for
             // good.
             std::fs::rename(&place, &self.path)
                 .and_then(|()| sync_folder(&self.path))
-                .map_err(|cause| self.failure(ResumableFileError::unwritable(&self.path, cause)))?;
+                .map_err(|cause| self.which.unwritable(&self.path, cause))?;
             return Ok(Some(self.path.clone()));
         }
         Ok(Some(place))
@@ -152,9 +149,8 @@ impl LineFile {
         let place = self.place();
         let why = "the file exists and contains something else";
         refuse_unless(&self.beginning, why, &place)
-            .map_err(|cause| ResumableFileError::unwritable(&place, cause))
-            .and_then(|()| ResumableFile::create(&place))
-            .map_err(|error| self.failure(error))
+            .map_err(|cause| self.which.unwritable(&place, cause))?;
+        ResumableFile::create(self.which, &place)
     }
 
     /// The file that is written: the archive's own only where that is a pipe or a device.
@@ -164,18 +160,6 @@ impl LineFile {
             OutputFile::Archive if !special => part(&self.path),
             _ => self.path.clone(),
         }
-    }
-
-    fn failure(&self, error: ResumableFileError) -> Failure {
-        failure(self.which, error)
-    }
-}
-
-fn failure(which: OutputFile, error: ResumableFileError) -> Failure {
-    match error {
-        ResumableFileError::Unread { cause } => Failure::Scratch(cause),
-        ResumableFileError::Unwritable { path, cause } => Failure::File { which, path, cause },
-        ResumableFileError::Changed { path, what } => Failure::FileChanged { which, path, what },
     }
 }
 
@@ -207,12 +191,8 @@ pub fn check_archive(path: &Path, model: &Model) -> Result<(), Failure> {
     let beginning = beginning(&model.table);
     [path, &part(path)].into_iter().try_for_each(|path| {
         let why = "the file exists and is not an archive of this table";
-        refuse_unless(&beginning, why, path).map_err(|cause| {
-            failure(
-                OutputFile::Archive,
-                ResumableFileError::unwritable(path, cause),
-            )
-        })
+        refuse_unless(&beginning, why, path)
+            .map_err(|cause| OutputFile::Archive.unwritable(path, cause))
     })
 }
 
@@ -223,7 +203,8 @@ pub fn check_archive(path: &Path, model: &Model) -> Result<(), Failure> {
 /// [`Failure`] when it does, or cannot be read.
 pub fn check_rejects(path: &Path) -> Result<(), Failure> {
     let why = "the file exists and is not a rejects file";
-    refuse_unless(rejects::LINE_PREFIX, why, path).map_err(|cause| no_rejects(path, cause))
+    refuse_unless(rejects::LINE_PREFIX, why, path)
+        .map_err(|cause| OutputFile::Rejects.unwritable(path, cause))
 }
 
 /// Takes the rejects of an earlier run away, which would be taken for the coming one's.
@@ -237,14 +218,7 @@ pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
         Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
         _ => Ok(()),
     };
-    cleared.map_err(|cause| no_rejects(path, cause))
-}
-
-fn no_rejects(path: &Path, cause: std::io::Error) -> Failure {
-    failure(
-        OutputFile::Rejects,
-        ResumableFileError::unwritable(path, cause),
-    )
+    cleared.map_err(|cause| OutputFile::Rejects.unwritable(path, cause))
 }
 
 /// Whether a file is there and holds something. Pipes and devices hold nothing that could be lost.

@@ -100,8 +100,7 @@ impl HandedChunk {
     }
 
     pub(super) fn failed(&self, which: OutputFile, cause: io::Error) -> Failure {
-        let path = self.folder.join(&self.name);
-        Failure::File { which, path, cause }
+        which.unwritable(&self.folder.join(&self.name), cause)
     }
 }
 

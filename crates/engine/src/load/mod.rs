@@ -41,6 +41,7 @@ mod prove;
 mod prune;
 mod rejects;
 mod report;
+mod resumable_file;
 mod row;
 mod run;
 mod scope;
@@ -81,7 +82,9 @@ pub(crate) use lanes::{IssueTicket, LaneMessage, Lanes, Reader, RowBlock, spread
 pub(crate) use ledger::ClosedLedger;
 pub(crate) use outbox::{Outbox, RepairWriter};
 pub(crate) use plan::{ChunkId, ChunkPart, ChunkPlan, names, not_compared, rivals, selected};
-pub(crate) use prove::{ContestedKeys, KeyPass, item_type_of, locator, narrow, shares_key};
+pub(crate) use prove::{
+    ContestedKeys, KeyPass, SharingRow, item_type_of, locator, narrow, shares_key,
+};
 pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, compare};
 pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
 pub(crate) use report::{is_zero, rate};

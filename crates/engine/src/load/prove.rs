@@ -224,7 +224,6 @@ impl KeyPass<'_> {
         proved: &mut Proved,
     ) -> Result<(), EndReason> {
         let tells = !proved.begins(self.max_rejects);
-        let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
         let Proved {
             contest, rejects, ..
         } = proved;
@@ -239,24 +238,19 @@ impl KeyPass<'_> {
                 }
                 let key = row_key(item_type, row);
                 let at = locator(index, item_type, &key, &folded.item);
-                let loses = !contest.name(folded.fingerprint, at, index, &key);
                 // A row outside is told where a row of the run would replace its item.
-                let concerns =
-                    self.selects(index, item_type, row) || contest.selects(folded.fingerprint);
-                if !(tells && loses && concerns) {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                if contest.is_named(folded.fingerprint) {
+                let is_told = tells
+                    && (self.selects(index, item_type, row) || contest.selects(folded.fingerprint));
+                let (_, told) = contest.meet(at, is_told, (index, key, folded));
+                for (index, key, folded) in told {
                     let reject = contest.reject(model, index, key, &folded);
                     rejects.write_reject(model, &reject)?;
-                } else if losers.len() < NAMED {
-                    losers.push((index, key, folded));
                 }
                 Ok(ControlFlow::Continue(()))
             });
         // Where a connection breaks on the way, what was named stays so, and the rest is counted.
         read.await?;
-        for (index, key, folded) in losers {
+        for (index, key, folded) in contest.take_waiting() {
             let reject = contest.reject(model, index, key, &folded);
             rejects.write_reject(model, &reject)?;
         }
@@ -426,12 +420,27 @@ fn numbers(row: &[Value]) -> Option<u64> {
     })
 }
 
+/// Bytes of rejects that wait for the row that is loaded, so that it can be named.
+const HELD: usize = 32 << 20;
+/// Bytes that a reject takes beside those of its item and its row key, as measured: the memory around all values.
+const HELD_BESIDE: usize = 256;
+
+/// A row that shares its key: the index of its item type, its row key, and its item.
+pub(crate) type SharingRow = (usize, RowKey, Folded);
+
+/// Bytes that a reject takes while it waits.
+fn held_bytes((_, row, folded): &SharingRow) -> usize {
+    folded.size + row.iter().map(Value::size).sum::<usize>() + HELD_BESIDE
+}
+
 /// The keys that several rows make, each with the row that is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct ContestedKeys {
     winners: HashMap<u128, LoadedRow>,
     /// Whether nothing tells the first two rows of some key apart.
     ties: bool,
+    /// Bytes of the rows that wait.
+    held: usize,
 }
 
 #[derive(Debug)]
@@ -444,11 +453,13 @@ struct LoadedRow {
     taken: Mutex<Option<(ChunkId, u64)>>,
     /// The row, where it was looked for.
     row: Option<(usize, RowKey)>,
+    /// Other rows that were met before it.
+    waiting: Vec<SharingRow>,
 }
 
 impl ContestedKeys {
     /// Enters a key and its first rows, of which the least is loaded: the locator of each, and in the last bit whether it is outside.
-    fn enter(&mut self, fingerprint: u128, rows: &[u64]) {
+    pub(crate) fn enter(&mut self, fingerprint: u128, rows: &[u64]) {
         let first = rows.first().copied().unwrap_or_default();
         self.ties |= rows.get(1) == Some(&first);
         self.winners.insert(
@@ -458,6 +469,7 @@ impl ContestedKeys {
                 is_selected: first & 1 == 0,
                 taken: Mutex::default(),
                 row: None,
+                waiting: Vec::new(),
             },
         );
     }
@@ -483,26 +495,43 @@ impl ContestedKeys {
         winner.is_some_and(|winner| winner.is_selected)
     }
 
-    /// Whether the row that is loaded has been met.
-    pub(super) fn is_named(&self, fingerprint: u128) -> bool {
-        let winner = self.winners.get(&fingerprint);
-        winner.is_some_and(|winner| winner.row.is_some())
-    }
-
-    pub(super) fn is_contested(&self, fingerprint: u128) -> bool {
+    pub(crate) fn is_contested(&self, fingerprint: u128) -> bool {
         self.winners.contains_key(&fingerprint)
     }
 
-    /// Looks at a row of a contested key: `true`, and it is remembered, where it is the one that is
-    /// loaded.
-    pub(super) fn name(&mut self, fingerprint: u128, at: u64, index: usize, row: &RowKey) -> bool {
-        match self.winners.get_mut(&fingerprint) {
-            Some(winner) if winner.locator == at && winner.row.is_none() => {
-                winner.row = Some((index, row.clone()));
-                true
-            }
-            _ => false,
+    /// Takes a row of a contested key, as it is read. Says whether it is the one that is loaded, and gives the rows to reject
+    /// now: one that `is_told` waits for the row that is loaded, which its reject names, unless too many wait.
+    pub(crate) fn meet(
+        &mut self,
+        at: u64,
+        is_told: bool,
+        row: SharingRow,
+    ) -> (bool, Vec<SharingRow>) {
+        let Some(winner) = self.winners.get_mut(&row.2.fingerprint) else {
+            return (false, Vec::new());
+        };
+        if winner.locator == at && winner.row.is_none() {
+            winner.row = Some((row.0, row.1));
+            let told = std::mem::take(&mut winner.waiting);
+            self.held -= told.iter().map(held_bytes).sum::<usize>();
+            return (true, told);
         }
+        let mut told = Vec::new();
+        if is_told && (winner.row.is_some() || self.held >= HELD) {
+            told.push(row);
+        } else if is_told {
+            self.held += held_bytes(&row);
+            winner.waiting.push(row);
+        }
+        (false, told)
+    }
+
+    /// The rows that still wait when all are read: the one that is loaded was not met.
+    pub(crate) fn take_waiting(&mut self) -> Vec<SharingRow> {
+        let winners = self.winners.values_mut();
+        winners
+            .flat_map(|winner| std::mem::take(&mut winner.waiting))
+            .collect()
     }
 
     /// Whether a row's item is loaded. Asked once for each row that is folded. `index`: that of its
@@ -542,8 +571,7 @@ impl ContestedKeys {
         let named = winner
             .and_then(|winner| winner.row.as_ref())
             .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
-        let help = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`; with --max-rejects, the other row is loaded";
-        let reject = shares_key(model, named, help, &folded.item);
+        let reject = shares_key(model, named, &folded.item);
         Rejected::new(item_type, row, reject)
     }
 }
@@ -552,7 +580,6 @@ impl ContestedKeys {
 pub(crate) fn shares_key(
     model: &Model,
     other: Option<(&ItemType, &RowKey)>,
-    help: &str,
     item: &Item,
 ) -> Reject {
     let is_keyless = other.is_some_and(|(item_type, _)| item_type.is_keyless());
@@ -569,7 +596,7 @@ pub(crate) fn shares_key(
     let help = if is_keyless {
         "add a column that differs between these rows to the key template, or leave one of them out with `where`; to merge rows that are equal in all columns, use from: { sql: SELECT DISTINCT …, key: [column] }"
     } else {
-        help
+        "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`; a load with --max-rejects takes the other row"
     };
     Reject {
         code: DUPLICATE_KEY.into(),
@@ -582,7 +609,48 @@ pub(crate) fn shares_key(
 
 #[cfg(test)]
 mod tests {
+    use dynafold_testing::model::{item_type, model, number, pass, text};
+
     use super::*;
+
+    #[test]
+    fn rejects_wait_for_the_row_that_is_loaded_and_name_it() {
+        let user = item_type("USER", 0, &[("PK", "USER#{1}"), ("SK", "USER#")]);
+        let model = model(vec![pass("users", 2, &[0])], vec![user]);
+        let folder = Folder::new(&model, Context::default());
+        let sharing = |id: i64| -> (u64, SharingRow) {
+            let row = [number(id), text("ann")];
+            let folded = folder.fold(0, &row).unwrap();
+            let key = row_key(&model.item_types[0], &row);
+            let at = locator(0, &model.item_types[0], &key, &folded.item);
+            (at, (0, key, folded))
+        };
+        let (loaded, (index, _, folded)) = sharing(1);
+        let mut contest = ContestedKeys::default();
+        contest.enter(folded.fingerprint, &[loaded << 1]);
+        for (id, is_told, expected) in [
+            (3, true, (false, vec![])),
+            (2, false, (false, vec![])),
+            (1, true, (true, vec![3])),
+            (4, true, (false, vec![4])),
+        ] {
+            let (at, row) = sharing(id);
+            let (is_loaded, told) = contest.meet(at, is_told, row);
+            let told: Vec<i64> = told
+                .iter()
+                .filter_map(|(_, key, _)| match &key[0] {
+                    Value::Number(id) => id.to_i64(),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!((is_loaded, told), expected, "{id}");
+        }
+        assert_eq!((contest.take_waiting().len(), contest.held), (0, 0));
+        let (_, (_, key, folded)) = sharing(3);
+        let reject = contest.reject(&model, index, key, &folded);
+        let wanted = r#"the item has the same key as that of USER {"id":1}"#;
+        assert_eq!(reject.message, wanted);
+    }
 
     #[test]
     fn a_run_that_does_not_begin_holds_no_more_keys_than_are_named() {

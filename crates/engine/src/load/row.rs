@@ -80,10 +80,16 @@ pub(crate) fn json(item: &Item) -> String {
 
 /// An item's key as a JSON object: `{"PK":{"S":"USER#7"}}`.
 pub(crate) fn key_json(table: &Table, item: &Item) -> String {
+    json(&key_item(table, item))
+}
+
+/// An item's key attributes alone, the partition key first.
+pub(super) fn key_item(table: &Table, item: &Item) -> Item {
     let keys = table.key();
     let attributes = keys.filter_map(|key| Some((key.name.clone(), item.get(&key.name)?.clone())));
-    let attributes = attributes.collect();
-    json(&Item { attributes })
+    Item {
+        attributes: attributes.collect(),
+    }
 }
 
 /// A row's key as a JSON object: `{"user_id":7,"day":"2024-05-01"}`.

@@ -9,17 +9,16 @@ use dynafold_mapping::claim::{Claim, ClaimKind, ClaimVerdict};
 use dynafold_mapping::forecast::ItemTypeForecast;
 use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
 use dynafold_mapping::model::{Expired, ItemType, Model};
-use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, Source};
 use tokio::time::Instant;
 
 use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
 use super::survey::{ItemSink, Survey, SurveyTally, SurveyedItem, unless_unwanted};
 use crate::load::{
-    Cancel, ChunkId, ChunkPlan, EndReason, Failure, FeedEnd, LaneMessage, LineFile, Progress,
-    RejectNote, Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep, add_fields,
-    item_type_of, key_json, locator, names, not_compared, raw, reject_note, rivals, row_json,
-    row_key, shares_key, subject, write_reject_line,
+    Cancel, ChunkId, ChunkPlan, ContestedKeys, EndReason, Failure, FeedEnd, LaneMessage, LineFile,
+    Progress, RejectNote, Rejected, RowCounts, RowFeed, RowKey, RowOutcome, RowOutcomes, RunStep,
+    SharingRow, add_fields, item_type_of, key_json, locator, names, not_compared, raw, reject_note,
+    rivals, row_json, row_key, subject, write_reject_line,
 };
 use crate::proof::{Proof, ProofError};
 
@@ -425,19 +424,8 @@ fn claim(
 // The proof says which fingerprints came more than once. Rows do not come in the same order in
 // every read of a snapshot, so they are found again by their keys, not by their places.
 
-/// What to do about them.
-pub(super) const SHARED_KEY_HELP: &str = "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
-/// Bytes of rejects that wait for the row that is loaded, so that it can be named.
-const HELD: usize = 32 << 20;
-/// Bytes that a reject takes beside those of its item and its row key, as measured: the memory around all values.
-const HELD_BESIDE: usize = 256;
-
-/// Bytes that a reject takes while it waits.
-fn held_bytes((_, row, folded): &(usize, RowKey, Folded)) -> usize {
-    folded.size + row.iter().map(Value::size).sum::<usize>() + HELD_BESIDE
-}
 
 /// What the proof found.
 #[derive(Debug)]
@@ -483,17 +471,11 @@ fn prove(proof: Proof, types: usize, named: usize) -> Result<FoundCollisions, Pr
     Ok(found)
 }
 
-/// A key whose rows are looked for.
+/// What was met of a key: its text, and its first rows, before them the one that a load takes.
 #[derive(Default)]
 struct CollidingKey {
     key: Option<String>,
-    /// The locator of the row that a load takes.
-    loaded: u64,
-    /// Whether that row was met; then it is the first of the rows.
-    is_met: bool,
     rows: Vec<(usize, RowKey)>,
-    /// Rejects that were met before it.
-    held: Vec<(usize, RowKey, Folded)>,
 }
 
 impl SurveyRun {
@@ -504,22 +486,15 @@ impl SurveyRun {
             return Ok(());
         }
         self.progress.step(RunStep::NamingDuplicates);
-        let keys = found.wanted.iter();
-        let wanted = keys.map(|(key, _, loaded)| {
-            let loaded = *loaded;
-            (
-                *key,
-                CollidingKey {
-                    loaded,
-                    ..CollidingKey::default()
-                },
-            )
-        });
-        let mut wanted: HashMap<u128, CollidingKey> = wanted.collect();
+        let mut contest = ContestedKeys::default();
+        for (key, _, loaded) in &found.wanted {
+            contest.enter(*key, &[loaded << 1]);
+        }
+        let mut met: HashMap<u128, CollidingKey> = HashMap::new();
         let mut left: u64 = found.wanted.iter().map(|(_, items, _)| items).sum();
         let (model, plan) = (&self.model, ChunkPlan::whole(&self.model));
         let rejects = &mut self.rejects;
-        let (mut held, mut unwritten) = (0, None);
+        let mut unwritten = None;
         let walk = RowFeed {
             model,
             folder: self.folder.clone(),
@@ -529,34 +504,21 @@ impl SurveyRun {
         };
         let read = walk.each(&mut self.source, |index, item_type, row, outcome| {
             if let RowOutcome::Made(folded) = outcome
-                && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
+                && contest.is_contested(folded.fingerprint)
             {
                 left = left.saturating_sub(1);
                 let row = row_key(item_type, row);
-                wanted
-                    .key
-                    .get_or_insert_with(|| key_json(&model.table, &folded.item));
-                let mut rejected = Vec::new();
                 let at = locator(index, item_type, &row, &folded.item);
-                if at == wanted.loaded && !wanted.is_met {
-                    wanted.is_met = true;
-                    wanted.rows.insert(0, (index, row));
-                    wanted.rows.truncate(ROWS);
-                    rejected = std::mem::take(&mut wanted.held);
-                    held -= rejected.iter().map(held_bytes).sum::<usize>();
-                } else {
-                    if wanted.rows.len() < ROWS {
-                        wanted.rows.push((index, row.clone()));
-                    }
-                    let reject = (index, row, folded);
-                    if wanted.is_met || held >= HELD {
-                        rejected.push(reject);
-                    } else if rejects.is_some() {
-                        held += held_bytes(&reject);
-                        wanted.held.push(reject);
-                    }
+                let CollidingKey { key, rows } = met.entry(folded.fingerprint).or_default();
+                key.get_or_insert_with(|| key_json(&model.table, &folded.item));
+                let sharing = (index, row.clone(), folded);
+                let (is_loaded, told) = contest.meet(at, rejects.is_some(), sharing);
+                let place = if is_loaded { 0 } else { rows.len() };
+                if place < ROWS {
+                    rows.insert(place, (index, row));
+                    rows.truncate(ROWS);
                 }
-                unwritten = wanted.reject(rejected, rejects.as_mut(), model).err();
+                unwritten = reject(told, &contest, rejects.as_mut(), model).err();
             }
             Ok(if left > 0 && unwritten.is_none() {
                 ControlFlow::Continue(())
@@ -566,16 +528,14 @@ impl SurveyRun {
         });
         // What the source does not give stays unnamed.
         let _: Result<FeedEnd, EndReason> = read.await;
-        for wanted in wanted.values_mut() {
-            let held = std::mem::take(&mut wanted.held);
-            unwritten = unwritten.or(wanted.reject(held, self.rejects.as_mut(), model).err());
-        }
+        let waiting = contest.take_waiting();
+        unwritten = unwritten.or(reject(waiting, &contest, self.rejects.as_mut(), model).err());
         if let Some(unwritten) = unwritten {
             return Err(unwritten.into());
         }
         let keys = found.wanted.iter();
-        let named =
-            keys.filter_map(|(key, items, _)| Some(wanted.remove(key)?.collision(model, *items)));
+        let named = keys
+            .map(|(key, items, _)| met.remove(key).unwrap_or_default().collision(model, *items));
         found.collisions.named = named.collect();
         if self.cancel.is_cancelled() {
             return Err(EndReason::Cancelled);
@@ -584,24 +544,21 @@ impl SurveyRun {
     }
 }
 
-impl CollidingKey {
-    /// Writes rows as rejects, where there is a file for them. They name the row that a load takes, if it was met.
-    fn reject(
-        &self,
-        rows: Vec<(usize, RowKey, Folded)>,
-        file: Option<&mut LineFile>,
-        model: &Model,
-    ) -> Result<(), Failure> {
-        let Some(file) = file else { return Ok(()) };
-        let loaded = self.rows.first().filter(|_| self.is_met);
-        let loaded = loaded.and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
-        for (index, row, folded) in rows {
-            let reject = shares_key(model, loaded, SHARED_KEY_HELP, &folded.item);
-            write(file, model, &Rejected::new(index, row, reject))?;
-        }
-        Ok(())
+/// Writes rows as rejects, where there is a file for them.
+fn reject(
+    rows: Vec<SharingRow>,
+    contest: &ContestedKeys,
+    file: Option<&mut LineFile>,
+    model: &Model,
+) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    for (index, row, folded) in rows {
+        write(file, model, &contest.reject(model, index, row, &folded))?;
     }
+    Ok(())
+}
 
+impl CollidingKey {
     fn collision(self, model: &Model, items: u64) -> Collision {
         let rows = self.rows.iter().filter_map(|(index, row)| {
             let item_type = model.item_types.get(*index)?;

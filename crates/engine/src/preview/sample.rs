@@ -12,7 +12,6 @@ use dynafold_source::{Source, SourceError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
-use super::run::SHARED_KEY_HELP;
 use crate::load::{RowOutcome, RowOutcomes, raw, row_json, shares_key};
 
 /// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
@@ -106,7 +105,7 @@ pub async fn sample_within(
                         sample.items.push(sampled(folded, row));
                     }
                     RowOutcome::Made(folded) => {
-                        let reject = shares_key(model, None, SHARED_KEY_HELP, &folded.item);
+                        let reject = shares_key(model, None, &folded.item);
                         sample.rejects.push(SampleReject { row, reject });
                     }
                     RowOutcome::Expired(folded) => sample.expired.push(sampled(*folded, row)),

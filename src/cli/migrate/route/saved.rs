@@ -14,7 +14,7 @@ use crate::target::parts::{ExportPlace, Manifest};
 use crate::target::private::{if_there, write_whole};
 
 /// A route that was begun.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SavedRoute {
     /// The export, its table, and where that is: what tells one route from another.
     of: String,
@@ -67,11 +67,7 @@ impl SavedRoute {
         Self {
             of,
             token,
-            sent: false,
-            arn: None,
-            is_complete: false,
-            differs: false,
-            shared_outside: 0,
+            ..Self::default()
         }
     }
 

@@ -4,6 +4,7 @@
 mod error;
 mod files;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use dynafold_format::{counted_as, whole};
 use dynafold_mapping::claim::{ClaimKind, ClaimSubject};
+use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::Model;
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
@@ -30,15 +32,12 @@ use crate::load::books::{Books, ttl_remarks};
 use crate::load::claims::{SourceStates, claims};
 use crate::load::ending::{Cancel, EndReason};
 use crate::load::failure::{Failure, OutputFile};
-use crate::load::feed::RowOutcome;
-use crate::load::prove::KeyPass;
+use crate::load::feed::{RowFeed, RowOutcome};
 use crate::load::rejects::MAX_NOTED;
 use crate::load::report::{
-    KeyComparer, KeysReport, LimitedBy, NoProgress, Outcome, RemainingStale, Report, Traffic,
-    WaitTimes, rate,
+    KeyComparer, KeysReport, LimitedBy, Outcome, RemainingStale, Report, Traffic, WaitTimes, rate,
 };
-use crate::load::row::{RowKey, key_json, row_json, row_key};
-use crate::load::scope::RunSelection;
+use crate::load::row::{key_json, row_json, row_key};
 use crate::load::{ItemAction, KeyCheck};
 use crate::proof::{Proof, ProofOptions};
 
@@ -110,57 +109,40 @@ impl Finished {
             keys.any(|shared| shared.chunks.contains(&chunk))
         };
         let part = plan.part(model, concerned);
-        let pass = KeyPass {
+        let feed = RowFeed {
             model,
-            context,
+            folder: Arc::new(Folder::new(model, context.clone())),
             plan: &part,
-            selection: &RunSelection::default(),
-            rivals: &[],
             lanes: 1,
-            options: ProofOptions::default(),
-            max_rejects: None,
             cancel,
-            progress: &NoProgress,
         };
-        let mut first: HashMap<u128, (usize, RowKey)> = HashMap::new();
+        let mut first: HashMap<u128, String> = HashMap::new();
         let mut named = Vec::new();
         let mut slot = Some(source);
-        let read = pass
-            .walk(model)
-            .each(&mut slot, |index, item_type, row, outcome| {
-                let RowOutcome::Made(folded) = outcome else {
-                    return Ok(ControlFlow::Continue(()));
-                };
-                if !wanted.contains(&folded.fingerprint) {
-                    return Ok(ControlFlow::Continue(()));
-                }
-                let row = row_key(item_type, row);
-                match first.get(&folded.fingerprint) {
-                    None => {
-                        first.insert(folded.fingerprint, (index, row));
+        let read = feed.each(&mut slot, |_, item_type, row, outcome| {
+            if let RowOutcome::Made(folded) = outcome
+                && wanted.contains(&folded.fingerprint)
+            {
+                let row = row_json(item_type, &row_key(item_type, row));
+                let row = format!("{} {row}", item_type.name);
+                match first.entry(folded.fingerprint) {
+                    Entry::Vacant(first) => {
+                        first.insert(row);
                     }
-                    Some((other, of)) => {
-                        let of = model
-                            .item_types
-                            .get(*other)
-                            .map(|other| format!("{} {}", other.name, row_json(other, of)));
-                        named.push(format!(
-                            "{} {} has the same key as {}: {}",
-                            item_type.name,
-                            row_json(item_type, &row),
-                            of.unwrap_or_default(),
-                            key_json(&model.table, &folded.item)
-                        ));
-                    }
+                    Entry::Occupied(first) => named.push(format!(
+                        "{row} has the same key as {}: {}",
+                        first.get(),
+                        key_json(&model.table, &folded.item)
+                    )),
                 }
-                Ok(if named.len() < MAX_NOTED {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                })
+            }
+            Ok(if named.len() < MAX_NOTED {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
             })
-            .await;
-        match read {
+        });
+        match read.await {
             Ok(_) | Err(EndReason::Cancelled | EndReason::TooManyRejects) => {}
             Err(EndReason::Failed(failure)) => return Err(failure),
         }

@@ -12,19 +12,16 @@ mod error;
 mod log;
 mod model;
 mod paths;
-mod resumable_file;
 mod state_file;
 #[cfg(test)]
 mod tests;
 
 pub use error::StateError;
 pub use model::{
-    ChangedFact, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt, RunIdentity,
-    SWITCHED_ON, TableAtStart,
+    ChangedFact, CommittedExtent, EarlierRun, IdentityFact, PruneSelection, ResumeMode, RunAttempt,
+    RunIdentity, SWITCHED_ON, TableAtStart,
 };
 pub(super) use paths::{first_bytes, with_suffix};
-pub use resumable_file::CommittedExtent;
-pub(super) use resumable_file::{ResumableFile, ResumableFileError};
 pub use state_file::{StateLock, default_path};
 
 use std::collections::BTreeMap;

@@ -5,8 +5,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::CommittedExtent;
-
 /// How to meet the state of an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResumeMode {
@@ -103,6 +101,15 @@ impl EarlierRun {
             .first()
             .map_or(TableAtStart::Held, |first| first.table_at_start)
     }
+}
+
+/// The committed part of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CommittedExtent {
+    /// Its bytes.
+    pub length: u64,
+    /// A hash of the last 4 KiB of them.
+    pub tail: String,
 }
 
 // What makes two runs the same run, and how they differ.

@@ -134,11 +134,7 @@ pub(super) fn gather<'f>(
         }
         return Ok(None);
     };
-    let unwritten = |cause| Failure::File {
-        which,
-        path: path.to_owned(),
-        cause,
-    };
+    let unwritten = |cause| which.unwritable(path, cause);
     if which == OutputFile::Archive {
         let mut line = Vec::new();
         let read = open_unaltered(folder, first)?.take(MAX_BEGINNING_BYTES);

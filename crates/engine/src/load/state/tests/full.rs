@@ -73,7 +73,8 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
         other => assert!(full(&other.unwrap_err())),
     }
 
-    let mut annex = ResumableFile::create(&small.0.path().join("rejects")).unwrap();
+    let mut annex =
+        ResumableFile::create(OutputFile::Rejects, &small.0.path().join("rejects")).unwrap();
     let mut lines = 0;
     while annex.append_committed([b'x'; 3000].as_slice()).is_ok() {
         lines += 1;

@@ -45,7 +45,7 @@ fn child() {
         .begin_attempt(attempt("", TableAtStart::Empty))
         .unwrap();
     let rejects = Path::new(&path).with_extension("rejects");
-    let mut rejects = ResumableFile::resume(&rejects, &extent).unwrap();
+    let mut rejects = ResumableFile::resume(OutputFile::Rejects, &rejects, &extent).unwrap();
     say("OPEN 0");
     for at in from..CHUNKS {
         let extent = rejects

@@ -10,7 +10,9 @@ mod state_files;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::load::failure::OutputFile;
 use crate::load::plan::ChunkPart;
+use crate::load::resumable_file::ResumableFile;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()

@@ -8,28 +8,20 @@ use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use dynafold_target::private::{self, sync_folder};
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::hex;
+use super::failure::{Failure, OutputFile};
+use super::state::CommittedExtent;
 
 /// How many of the last committed bytes are hashed, in bytes.
 const TAIL: u64 = 4096;
 /// How much is written at a time, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// The committed part of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct CommittedExtent {
-    /// Its bytes.
-    pub length: u64,
-    /// A hash of the last 4 KiB of them.
-    pub tail: String,
-}
-
 /// The open file, positioned at its end.
 #[derive(Debug)]
-pub(in crate::load) struct ResumableFile {
+pub(super) struct ResumableFile {
+    which: OutputFile,
     file: File,
     path: PathBuf,
     /// The part that is written; the tail is that of the last commit.
@@ -38,72 +30,43 @@ pub(in crate::load) struct ResumableFile {
     special: bool,
 }
 
-/// Why a file of lines cannot be gone on with.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::load) enum ResumableFileError {
-    /// It does not hold what the run wrote.
-    #[error("the file {} has been changed since the run wrote it: {what}", path.display())]
-    Changed { path: PathBuf, what: &'static str },
-    /// What is to be appended cannot be read.
-    #[error("cannot read back the data that is to be appended")]
-    Unread {
-        /// What the system says.
-        #[source]
-        cause: io::Error,
-    },
-    /// It cannot be read or written.
-    #[error("cannot write the file {}", path.display())]
-    Unwritable {
-        path: PathBuf,
-        /// What the system says.
-        #[source]
-        cause: io::Error,
-    },
-}
-
-impl ResumableFileError {
-    pub(in crate::load) fn unwritable(path: &Path, cause: io::Error) -> Self {
-        let path = path.to_owned();
-        Self::Unwritable { path, cause }
-    }
-}
-
 impl ResumableFile {
     /// Creates the file, or empties it.
     ///
     /// # Errors
     ///
-    /// [`ResumableFileError::Unwritable`].
-    pub(in crate::load) fn create(path: &Path) -> Result<Self, ResumableFileError> {
-        let made = Self::open(path, true).and_then(|file| {
+    /// [`Failure::File`].
+    pub(super) fn create(which: OutputFile, path: &Path) -> Result<Self, Failure> {
+        let made = Self::open(which, path, true).and_then(|file| {
             // Lines that are on disk are lost where the file's name is not.
             if !file.special {
                 sync_folder(path)?;
             }
             Ok(file)
         });
-        made.map_err(|cause| ResumableFileError::unwritable(path, cause))
+        made.map_err(|cause| which.unwritable(path, cause))
     }
 
     /// Opens the file at the end of its committed extent, and truncates it there.
     ///
     /// # Errors
     ///
-    /// [`ResumableFileError::Changed`] when the file does not hold that extent; [`ResumableFileError::Unwritable`].
-    pub(in crate::load) fn resume(
+    /// [`Failure::FileChanged`] when the file does not hold that extent; [`Failure::File`].
+    pub(super) fn resume(
+        which: OutputFile,
         path: &Path,
         extent: &CommittedExtent,
-    ) -> Result<Self, ResumableFileError> {
-        let failed = |cause| ResumableFileError::unwritable(path, cause);
-        let changed = |what| ResumableFileError::Changed {
-            path: path.to_owned(),
-            what,
+    ) -> Result<Self, Failure> {
+        let failed = |cause| which.unwritable(path, cause);
+        let changed = |what| {
+            let path = path.to_owned();
+            Failure::FileChanged { which, path, what }
         };
-        let mut file = match Self::open(path, false) {
+        let mut file = match Self::open(which, path, false) {
             Err(cause) if cause.kind() == ErrorKind::NotFound && extent.length > 0 => {
                 return Err(changed("it no longer exists"));
             }
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(path),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Self::create(which, path),
             opened => opened.map_err(failed)?,
         };
         file.extent = extent.clone();
@@ -124,17 +87,17 @@ impl ResumableFile {
     ///
     /// # Errors
     ///
-    /// [`ResumableFileError::Unread`], [`ResumableFileError::Unwritable`]; the file is then as long as before, as
-    /// far as that is possible.
-    pub(in crate::load) fn append_committed(
+    /// [`Failure::Scratch`] where the lines cannot be read, [`Failure::File`]; the file is then as long as before, as far as
+    /// that is possible.
+    pub(super) fn append_committed(
         &mut self,
         lines: impl Read,
-    ) -> Result<CommittedExtent, ResumableFileError> {
+    ) -> Result<CommittedExtent, Failure> {
         let before = self.extent.clone();
         self.append_uncommitted(lines)?;
         let committed = self.commit().and_then(|()| {
             let tail = self.tail();
-            tail.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))
+            tail.map_err(|cause| self.which.unwritable(&self.path, cause))
         });
         match committed {
             Ok(tail) => self.extent.tail = tail,
@@ -151,10 +114,7 @@ impl ResumableFile {
     /// # Errors
     ///
     /// As for [`ResumableFile::append_committed`].
-    pub(in crate::load) fn append_uncommitted(
-        &mut self,
-        lines: impl Read,
-    ) -> Result<(), ResumableFileError> {
+    pub(super) fn append_uncommitted(&mut self, lines: impl Read) -> Result<(), Failure> {
         let before = self.extent.clone();
         let written = self.write(lines);
         if written.is_err() {
@@ -169,18 +129,18 @@ impl ResumableFile {
         let _truncated = self.truncate();
     }
 
-    fn write(&mut self, mut lines: impl Read) -> Result<(), ResumableFileError> {
+    fn write(&mut self, mut lines: impl Read) -> Result<(), Failure> {
         let mut piece = vec![0; PIECE];
         loop {
             let read = match lines.read(&mut piece) {
                 Ok(0) => return Ok(()),
                 Ok(read) => read,
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
-                Err(cause) => return Err(ResumableFileError::Unread { cause }),
+                Err(cause) => return Err(Failure::Scratch(cause)),
             };
             let read = piece.get(..read).unwrap_or_default();
             let written = self.file.write_all(read);
-            written.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))?;
+            written.map_err(|cause| self.which.unwritable(&self.path, cause))?;
             self.extent.length += u64::try_from(read.len()).unwrap_or_default();
         }
     }
@@ -189,25 +149,25 @@ impl ResumableFile {
     ///
     /// # Errors
     ///
-    /// [`ResumableFileError::Unwritable`].
-    pub(in crate::load) fn commit(&self) -> Result<(), ResumableFileError> {
+    /// [`Failure::File`].
+    pub(super) fn commit(&self) -> Result<(), Failure> {
         if self.special {
             return Ok(());
         }
         let synced = self.file.sync_data();
-        synced.map_err(|cause| ResumableFileError::unwritable(&self.path, cause))
+        synced.map_err(|cause| self.which.unwritable(&self.path, cause))
     }
 
     /// The extent up to the last commit.
-    pub(in crate::load) fn extent(&self) -> CommittedExtent {
+    pub(super) fn extent(&self) -> CommittedExtent {
         self.extent.clone()
     }
 
-    pub(in crate::load) fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    fn open(path: &Path, is_new: bool) -> io::Result<Self> {
+    fn open(which: OutputFile, path: &Path, is_new: bool) -> io::Result<Self> {
         let special =
             std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         let mut options = private::options();
@@ -216,11 +176,12 @@ impl ResumableFile {
             options.read(true).create(is_new).truncate(is_new);
         }
         Ok(Self {
+            which,
             file: options.open(path)?,
             path: path.to_owned(),
             extent: CommittedExtent {
                 length: 0,
-                tail: hex(xxh3_128(&[])),
+                tail: hash(&[]),
             },
             special,
         })
@@ -245,6 +206,10 @@ impl ResumableFile {
             let last = self.extent.length - begin;
             (&self.file).take(last).read_to_end(&mut bytes)?;
         }
-        Ok(hex(xxh3_128(&bytes)))
+        Ok(hash(&bytes))
     }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
 }
