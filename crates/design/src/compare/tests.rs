@@ -2565,12 +2565,13 @@ fn of_what_is_not_understood_all_rows_and_columns_are_asked() {
     let sql = |clauses: &str| format!(", sql: \"SELECT {}\"", bids("id, state", clauses));
     assert_eq!(why(BID, ""), "");
     assert_eq!(why(BID, &sql("")), "");
+    let filter = ", filter: \"price > :p\"";
     assert_eq!(
-        why(BID, ", filter: \"price > :p\""),
+        why(BID, filter),
         "its access pattern has a filter on price that the statement does not have"
     );
     assert_eq!(
-        why(BID, &sql("AND price > :p")),
+        why(BID, &format!("{filter}{}", sql("AND price > :p"))),
         "the SQL of its access pattern has a condition on bids.price that the statement does not have"
     );
     let few = BID.replace("from: bids", "from: bids, columns: [price]");
