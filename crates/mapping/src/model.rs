@@ -42,6 +42,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// The item type of a name.
+    pub fn item_type(&self, name: &str) -> Option<&ItemType> {
+        self.item_types.iter().find(|one| *one.name == *name)
+    }
+
     /// The scan of each pass.
     pub fn scans(&self) -> Vec<&Scan> {
         self.passes.iter().map(|pass| &pass.scan).collect()

@@ -52,8 +52,7 @@ impl Outline {
     /// Adds what only the schema tells of the places in attributes.
     pub fn complete(&mut self, model: &Model) {
         for item_type in &mut self.item_types {
-            let mut known = model.item_types.iter();
-            if let Some(known) = known.find(|known| known.name == item_type.name) {
+            if let Some(known) = model.item_type(&item_type.name) {
                 let attributes = known.attributes.iter();
                 item_type.places = attributes
                     .map(|(name, node)| (name.clone(), node.all_places()))
