@@ -11,7 +11,7 @@ use super::facts::ProofSubject;
 use super::forms::{KnownTemplate, TextShape, ValueUse};
 use super::indexes::{conditions, key_attributes};
 use super::{KeySize, SizeProof, Writes};
-use crate::model::{AttributeNode, Template, TemplatePart};
+use crate::model::{AttributeNode, Template, TemplatePart, ValuePath};
 use crate::template::{Filter, canonical};
 
 /// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
@@ -160,14 +160,15 @@ fn allowed(is_sort: bool) -> usize {
 
 fn weight(subject: ProofSubject<'_>, wanted: &dyn Fn(&str) -> bool) -> TracedBytes {
     let attributes = subject.item.attributes.iter();
-    let wanted_ones = attributes.filter(|(name, _)| wanted(name));
-    let mut whole = wanted_ones
-        .map(|(name, node)| TracedBytes::of(name.len()).and(value(subject, node)))
-        .fold(TracedBytes::default(), TracedBytes::and);
-    for place in &subject.item.spreads {
-        whole = whole.and(TracedBytes::unlimited(format!("`{}`", place.written)));
-    }
-    whole
+    let held = attributes.filter(|(name, _)| wanted(name));
+    let held = held.map(|(name, node)| TracedBytes::of(name.len()).and(value(subject, node)));
+    let spreads = subject.item.spreads.iter().map(spread);
+    held.chain(spreads)
+        .fold(TracedBytes::default(), TracedBytes::and)
+}
+
+fn spread(place: &ValuePath) -> TracedBytes {
+    TracedBytes::column(&place.written, None)
 }
 
 fn value(subject: ProofSubject<'_>, node: &AttributeNode) -> TracedBytes {
@@ -178,11 +179,8 @@ fn value(subject: ProofSubject<'_>, node: &AttributeNode) -> TracedBytes {
             let members = members
                 .iter()
                 .map(|(name, node)| TracedBytes::of(name.len() + 1).and(value(subject, node)));
-            let spreads = spreads.iter();
-            let spreads =
-                spreads.map(|place| TracedBytes::unlimited(format!("`{}`", place.written)));
             members
-                .chain(spreads)
+                .chain(spreads.iter().map(spread))
                 .fold(TracedBytes::of(3), TracedBytes::and)
         }
         AttributeNode::List(nodes) => nodes
