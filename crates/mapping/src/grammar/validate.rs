@@ -1,6 +1,5 @@
 //! Holds a file's nodes against the language.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use dynafold_format::joined;
@@ -213,19 +212,11 @@ fn first_line(node: &YamlNode) -> Range<usize> {
 }
 
 fn duplicates(node: &YamlNode, faults: &Diagnostics) {
-    let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
-    for entry in node.entries() {
-        if let Some(first) = seen.get(entry.key.as_str()) {
-            let message = format!("`{}` is written twice", entry.key);
-            faults.push(
-                Diagnostic::new(Code::DuplicateKey, entry.key_span.clone(), message)
-                    .with_other(first.clone(), "first here")
-                    .with_help("remove one of them"),
-            );
-        } else {
-            seen.insert(&entry.key, entry.key_span.clone());
-        }
-    }
+    let names = node
+        .entries()
+        .iter()
+        .map(|entry| (&entry.key, &entry.key_span));
+    faults.distinct(names, ("is written twice", "remove one of them"));
 }
 
 fn tree(node: &YamlNode, faults: &Diagnostics) {
