@@ -11,7 +11,9 @@ use super::facts::ProofSubject;
 use super::forms::{KnownTemplate, TextShape, ValueUse};
 use super::indexes::{conditions, key_attributes};
 use super::{KeySize, SizeProof, Writes};
+use crate::diagnostic::Code;
 use crate::model::{AttributeNode, Template, TemplatePart, ValuePath};
+use crate::scalar::quoted;
 use crate::template::{Filter, canonical};
 
 /// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
@@ -264,27 +266,15 @@ fn literals(template: &Template) -> usize {
     template.flat().into_iter().map(length).sum()
 }
 
-/// What a key attribute may hold that DynamoDB refuses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RefusedContent {
-    /// The empty text: this placeholder is all there is to it. With its column.
-    Empty { column: String, value: String },
-    /// More bytes than there may be: this many, by these columns.
-    Long {
-        bytes: usize,
-        most: usize,
-        columns: Vec<String>,
-    },
-}
-
-/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns.
-/// Columns without a limit are not told of.
+/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns: empty, or too long. Each with
+/// its code, what is wrong and how to mend it. Columns without a limit are not told of.
 pub(crate) fn refused(
     subject: ProofSubject<'_>,
     key: &KeyAttribute,
     is_sort: bool,
-) -> Vec<RefusedContent> {
-    let mut refused = Vec::new();
+    is_never_empty: bool,
+) -> Vec<(Code, String, String)> {
+    let (mut refused, name) = (Vec::new(), &key.name);
     let template = subject.item.template(&key.name);
     let Some(template) = template.filter(|_| key.key_type == KeyType::S) else {
         return refused;
@@ -293,19 +283,32 @@ pub(crate) fn refused(
     if let Some(text) = known.uses.first()
         && known.shapes.iter().any(TextShape::may_be_empty)
         && !text.placeholder.is_redacted()
+        && !is_never_empty
     {
-        refused.push(RefusedContent::Empty {
-            column: text.placeholder.place.written.to_string(),
-            value: text.placeholder.to_string(),
-        });
+        let column = &text.placeholder.place.written;
+        let message = format!(
+            "if `{column}` is empty text, the key `{name}` is empty and DynamoDB refuses the item: the row is rejected"
+        );
+        let help = if subject.table.is_key(name) {
+            format!("put text around it, or leave such rows out: where: {column} <> ''")
+        } else {
+            format!(
+                "put text around it, or leave such rows out of the index with this under `attributes`: {name}: {{ $value: {}, $when: \"{column} <> ''\" }}",
+                quoted(&text.placeholder.to_string())
+            )
+        };
+        refused.push((Code::EmptyKey, message, help));
     }
     let (text, most) = (text_bytes(&known), allowed(is_sort));
     if let Some(bytes) = text.most().filter(|bytes| *bytes > most) {
-        refused.push(RefusedContent::Long {
-            bytes,
-            most,
-            columns: heaviest(text.columns),
-        });
+        let message = format!(
+            "the key `{name}` may have {bytes} bytes by its columns' limits; DynamoDB allows {most}"
+        );
+        let columns = heaviest(text.columns).join(", ");
+        let help = format!(
+            "shorten {columns} with `truncate(n)`, or leave it out; a longer key rejects its row"
+        );
+        refused.push((Code::LongKey, message, help));
     }
     refused
 }
