@@ -237,15 +237,7 @@ fn largest_constant(filter: &Filter) -> Option<usize> {
         Value::Number(number) => number.size(),
         value => canonical(value).map_or(1, str::len),
     };
-    match filter {
-        Filter::Default(value) => Some(size(value)),
-        Filter::Present { yes, no } => Some(size(yes).max(size(no))),
-        Filter::Map { codes, other } => {
-            let codes = codes.iter().map(|(_, code)| code);
-            codes.chain(other).map(size).max()
-        }
-        _ => None,
-    }
+    filter.constants().into_iter().map(size).max()
 }
 
 /// Escaping makes three bytes of one at worst.

@@ -137,9 +137,7 @@ impl<'a> PartitionKey<'_, 'a> {
                 (None, Some(key)) => item.place(&key.name),
                 (None, None) => item.name_span.clone(),
             };
-            self.whole
-                .diagnostics
-                .add(Code::FewValues, place, message, help);
+            (self.whole.diagnostics).add(Code::FewValues, place, message, help);
         }
     }
 
