@@ -193,6 +193,7 @@ impl Subject<'_, '_> {
             overwritten_by: None,
             rivals: Vec::new(),
         };
+        let stale_items = || self.of_stale(name);
         let has_content_changes = !(diff.attributes.is_empty() && diff.others.is_empty());
         match diff.change {
             ChangeKind::Added => {
@@ -214,26 +215,15 @@ impl Subject<'_, '_> {
                         overwritten_by: Some(successor),
                         ..step(MigrationAction::Remove, Some(0), Some(0), StaleItems::None)
                     },
-                    None => step(
-                        MigrationAction::Remove,
-                        Some(0),
-                        old_rows,
-                        self.of_stale(name),
-                    ),
+                    None => step(MigrationAction::Remove, Some(0), old_rows, stale_items()),
                 }
             }
-            _ if !diff.keys.is_empty() => step(
-                MigrationAction::Rekey,
-                new_rows,
-                old_rows,
-                self.of_stale(name),
-            ),
-            _ if !diff.rows.is_empty() => step(
-                MigrationAction::Update,
-                new_rows,
-                old_rows,
-                self.of_stale(name),
-            ),
+            _ if !diff.keys.is_empty() => {
+                step(MigrationAction::Rekey, new_rows, old_rows, stale_items())
+            }
+            _ if !diff.rows.is_empty() => {
+                step(MigrationAction::Update, new_rows, old_rows, stale_items())
+            }
             _ if has_content_changes => {
                 step(MigrationAction::Update, new_rows, Some(0), StaleItems::None)
             }

@@ -568,14 +568,15 @@ impl OfTable<'_, '_> {
             let made = made.filter_map(|at| self.covered.get(*at));
             made.into_iter().find(|each| is_key_attribute(each, name))
         };
-        let (keyed, others): (Vec<&Column>, Vec<&Column>) =
-            required.partition(|column| alone(&column.name).is_some());
-        let mut found = Vec::new();
-        for column in keyed {
-            let item_type = alone(&column.name).map(|each| each.subject.item.name.to_string());
+        let (mut found, mut others) = (Vec::new(), Vec::new());
+        for column in required {
+            let Some(each) = alone(&column.name) else {
+                others.push(column.name.clone());
+                continue;
+            };
             let kept = Kept {
                 by: KeptBy::Key,
-                item_type,
+                item_type: Some(each.subject.item.name.to_string()),
                 how: "it is a key attribute by itself, and DynamoDB takes no item without its key"
                     .into(),
             };
@@ -584,10 +585,9 @@ impl OfTable<'_, '_> {
             found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
         }
         if !others.is_empty() {
-            let columns: Vec<String> = others.iter().map(|column| column.name.clone()).collect();
             let kept = Kept::by_application("writes no item without them");
-            let declared = format!("NOT NULL ({})", columns.join(", "));
-            found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
+            let declared = format!("NOT NULL ({})", others.join(", "));
+            found.push(self.guarantee(GuaranteeKind::NotNull, &others, declared, kept));
         }
         found
     }
