@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, CallPlan, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Query,
-    Request, sort_order,
+    Attribute, CallPlan, KeyAttribute, KeyType, Query, Request, max_key_bytes, sort_order,
 };
 use dynafold_relational::value::{Number, Text, Value};
 
@@ -228,12 +227,7 @@ impl RequestMaker<'_> {
             (KeyType::N, _) => return Err(refused("a number")),
             (KeyType::B, _) => return Err(refused("binary")),
         };
-        let bytes = value.size();
-        let most = if is_sort {
-            MAX_SORT_BYTES
-        } else {
-            MAX_PARTITION_BYTES
-        };
+        let (bytes, most) = (value.size(), max_key_bytes(is_sort));
         let attribute = key.name.clone();
         match bytes {
             0 => Err(PlanError::Empty(attribute)),

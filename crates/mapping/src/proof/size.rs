@@ -1,8 +1,6 @@
 //! How large an item and its keys can be, by the limits of columns, and what writing one costs.
 
-use dynafold_dynamodb::{
-    KeyAttribute, KeyType, MAX_ITEM_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
-};
+use dynafold_dynamodb::{KeyAttribute, KeyType, MAX_ITEM_BYTES, max_key_bytes, write_units};
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::Value;
 
@@ -145,19 +143,10 @@ fn key_sizes(subject: ProofSubject<'_>) -> Vec<KeySize> {
             attribute: key.name.to_string(),
             bytes: text.bytes,
             without_limit: text.without_limit,
-            allowed: allowed(is_sort),
+            allowed: max_key_bytes(is_sort),
         })
     });
     sizes.collect()
-}
-
-/// Most bytes of a key attribute that DynamoDB takes.
-fn allowed(is_sort: bool) -> usize {
-    if is_sort {
-        MAX_SORT_BYTES
-    } else {
-        MAX_PARTITION_BYTES
-    }
 }
 
 fn weight(subject: ProofSubject<'_>, wanted: &dyn Fn(&str) -> bool) -> TracedBytes {
@@ -291,7 +280,7 @@ pub(crate) fn refused(
         };
         refused.push((Code::EmptyKey, message, help));
     }
-    let (text, most) = (text_bytes(&known), allowed(is_sort));
+    let (text, most) = (text_bytes(&known), max_key_bytes(is_sort));
     if let Some(bytes) = text.most().filter(|bytes| *bytes > most) {
         let message = format!(
             "the key `{name}` may have {bytes} bytes by its columns' limits; DynamoDB allows {most}"
