@@ -53,16 +53,7 @@ pub(crate) fn validate(node: &YamlNode, shape: &ValueShape, what: &str, faults: 
             faults.push(wrong_shape(node, &ValueShape::Template, what));
         }
         (ValueShape::Node, _) => tree(node, faults),
-        (
-            ValueShape::List(_)
-            | ValueShape::Some(_)
-            | ValueShape::Record(_)
-            | ValueShape::Named(_)
-            | ValueShape::Tree,
-            _,
-        ) => {
-            faults.push(wrong_shape(node, shape, what));
-        }
+        _ if !takes(shape, node) => faults.push(wrong_shape(node, shape, what)),
         _ => scalar(node, shape, what, faults),
     }
 }

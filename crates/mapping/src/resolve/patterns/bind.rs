@@ -532,12 +532,7 @@ impl PatternBinder<'_> {
             let message =
                 "`fetch` reads the items that an index finds, and the table is asked here";
             let help = "remove `fetch`: the table's items are whole";
-            self.report(
-                Code::AccessPattern,
-                said.span.clone(),
-                message.to_owned(),
-                help,
-            );
+            self.report(Code::AccessPattern, said.span.clone(), message, help);
         }
         if let Some(limit) = &self.raw.limit
             && i32::try_from(limit.value).is_err()
