@@ -770,17 +770,13 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
         let each = (reads.values, reads.each());
         tell_hot(whole, reads.pattern, &what, each, is_halved);
     }
-    for reads in &others {
-        let same = others.iter().filter(|other| other.key == reads.key);
-        let same: Vec<&&AskedReads<'_>> = same.collect();
-        let is_first = same
-            .first()
-            .is_some_and(|first| std::ptr::eq(*first, reads));
+    let by_key = grouped(others.into_iter().map(|reads| (&reads.key, reads)));
+    for (_, same) in by_key {
         // By most values, so that it is not too much.
         let most = same
             .iter()
             .max_by(|one, other| one.asked().total_cmp(&other.asked()));
-        let Some(most) = most.filter(|_| is_first) else {
+        let (Some(reads), Some(most)) = (same.first(), most) else {
             continue;
         };
         let units: f64 = same.iter().map(|other| other.units).sum();
