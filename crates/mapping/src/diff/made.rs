@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Index, readable};
-use dynafold_format::{has_word, joined};
+use dynafold_format::{has_word, joined, text_if};
 use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use jiff::tz::TimeZone;
@@ -73,7 +73,6 @@ impl<'m> Made<'m> {
             Expired::Skip => Some("skip"),
             Expired::Archive => Some("archive"),
         };
-        let default = |text: &str, is_default: bool| (!is_default).then(|| text.to_owned());
         let ttl = model.table.ttl.as_deref().unwrap_or_default();
         // A `$spread` may bring the attribute too.
         let mut attributes = item_type.attributes.iter();
@@ -136,7 +135,7 @@ impl<'m> Made<'m> {
                 }),
                 part(
                     "nulls",
-                    default("keep", !item_type.keep_nulls),
+                    some(text_if(item_type.keep_nulls, "keep")),
                     item_type.keep_nulls.to_string(),
                 ),
                 part(
