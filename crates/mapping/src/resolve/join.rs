@@ -1,6 +1,6 @@
 //! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
-use dynafold_format::joined;
+use dynafold_format::{every, joined};
 use dynafold_relational::catalog::{Column, ForeignKey, Table, TableKind};
 
 use super::constraints::has_one_parent;
@@ -136,9 +136,7 @@ fn by_key<'a>(
         diagnostics.push(fault(message).with_help(help));
         return None;
     }
-    let found: Vec<Option<JoinColumn<'_>>> =
-        columns.iter().map(|column| ours(column, scope)).collect();
-    let found: Vec<JoinColumn<'_>> = found.into_iter().collect::<Option<_>>()?;
+    let found = every(columns.iter().map(|column| ours(column, scope)))?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
         let message = "the columns of a foreign key must belong to one table".to_owned();
@@ -193,27 +191,24 @@ pub(super) fn matched(
     scope: &Scope<'_>,
 ) -> Option<Vec<ColumnPair>> {
     let (catalog, diagnostics) = (scope.catalog, scope.diagnostics);
-    let on: Vec<Option<ColumnPair>> = pairs
-        .iter()
-        .map(|(theirs, our)| {
-            let known = table.column(&theirs.value);
-            if known.is_none() {
-                let (name, span) = (&theirs.value, theirs.span.clone());
-                diagnostics.push(lacks(table, &table.name.name, name, span));
-            }
-            let found = ours(our, scope);
-            let (theirs, found) = (known?, found?);
-            let known = found.known;
-            let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
-            diagnostics.extend(fault);
-            Some(ColumnPair {
-                owner: found.owner,
-                ours: found.column,
-                theirs: theirs.name.clone(),
-            })
+    let on = pairs.iter().map(|(theirs, our)| {
+        let known = table.column(&theirs.value);
+        if known.is_none() {
+            let (name, span) = (&theirs.value, theirs.span.clone());
+            diagnostics.push(lacks(table, &table.name.name, name, span));
+        }
+        let found = ours(our, scope);
+        let (theirs, found) = (known?, found?);
+        let known = found.known;
+        let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
+        diagnostics.extend(fault);
+        Some(ColumnPair {
+            owner: found.owner,
+            ours: found.column,
+            theirs: theirs.name.clone(),
         })
-        .collect();
-    on.into_iter().collect()
+    });
+    every(on)
 }
 
 fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{KeyAttribute, KeyType};
+use dynafold_format::every;
 use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::Number;
 use dynafold_sql::{Sql, SqlQuery};
@@ -101,11 +102,9 @@ impl<'a> PatternBinder<'a> {
     ) -> Option<SortCondition> {
         let (operator, nodes) = operators(entry)?;
         let is_open = operator == "begins_with";
-        let templates: Vec<Option<Template>> = nodes
-            .into_iter()
-            .map(|node| self.template(node, key, in_partition, is_open))
-            .collect();
-        condition(operator, templates.into_iter().collect::<Option<_>>()?)
+        let templates = nodes.into_iter();
+        let templates = templates.map(|node| self.template(node, key, in_partition, is_open));
+        condition(operator, every(templates)?)
     }
 
     fn template(
