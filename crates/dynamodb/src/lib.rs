@@ -27,7 +27,7 @@ pub use json::{
 };
 pub use limits::{
     MAX_GLOBAL_INDEXES, MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES,
-    MAX_PROJECTED, MAX_SORT_BYTES, STORED_OVERHEAD, write_units,
+    MAX_PROJECTED, MAX_SORT_BYTES, STORED_OVERHEAD, max_key_bytes, write_units,
 };
 pub use request::{CallPlan, Position, Query, Request, ShardAnswer, merge};
 pub use table::{

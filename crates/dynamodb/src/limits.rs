@@ -18,6 +18,15 @@ pub const MAX_LEVELS: usize = 32;
 /// Bytes that DynamoDB adds to each item and index entry where it bills storage (limits.md 5).
 pub const STORED_OVERHEAD: u64 = 100;
 
+/// Most bytes of a key attribute's value.
+pub fn max_key_bytes(is_sort: bool) -> usize {
+    if is_sort {
+        MAX_SORT_BYTES
+    } else {
+        MAX_PARTITION_BYTES
+    }
+}
+
 /// Write capacity units of an item or index entry of this size: one for each KB begun.
 pub fn write_units(size: usize) -> u64 {
     u64::try_from(size.div_ceil(1024).max(1)).unwrap_or(u64::MAX)

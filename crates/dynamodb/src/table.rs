@@ -98,13 +98,13 @@ pub enum KeyType {
 }
 
 impl KeyType {
+    /// Every type with DynamoDB's word for it.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("S", Self::S), ("N", Self::N), ("B", Self::B)];
+
     /// DynamoDB's word for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::S => "S",
-            Self::N => "N",
-            Self::B => "B",
-        }
+        word(Self::WORDS, self)
     }
 }
 

@@ -110,6 +110,12 @@ pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<
     groups
 }
 
+/// All values, or `None` where one is missing. Each is asked for all the same, so that whoever makes them tells every fault.
+pub fn every<T>(values: impl IntoIterator<Item = Option<T>>) -> Option<Vec<T>> {
+    let values: Vec<Option<T>> = values.into_iter().collect();
+    values.into_iter().collect()
+}
+
 /// All values in their order, without repeats.
 pub fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();

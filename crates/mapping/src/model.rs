@@ -42,6 +42,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// The item type of a name.
+    pub fn item_type(&self, name: &str) -> Option<&ItemType> {
+        self.item_types.iter().find(|one| *one.name == *name)
+    }
+
     /// The scan of each pass.
     pub fn scans(&self) -> Vec<&Scan> {
         self.passes.iter().map(|pass| &pass.scan).collect()
@@ -76,26 +81,10 @@ impl Model {
 
     /// Whether a template of an attribute uses this filter with these arguments.
     pub fn uses(&self, filter: &Filter) -> bool {
-        fn within(node: &AttributeNode, filter: &Filter) -> bool {
-            let has = |template: &Template| {
-                let mut placeholders = template.placeholders();
-                placeholders.any(|placeholder| placeholder.filters.contains(filter))
-            };
-            let mut found = false;
-            node.visit(&mut |node| {
-                found |= match node {
-                    AttributeNode::Template(template) => has(template),
-                    AttributeNode::Embed(embed) => {
-                        within(&embed.each, filter)
-                            || matches!(&embed.container, ChildContainer::Map(key) if has(key))
-                    }
-                    _ => false,
-                };
-            });
-            found
-        }
         let attributes = self.item_types.iter().flat_map(|item| &item.attributes);
-        attributes.into_iter().any(|(_, node)| within(node, filter))
+        let templates = attributes.flat_map(|(_, node)| node.templates());
+        let mut placeholders = templates.flat_map(Template::placeholders);
+        placeholders.any(|placeholder| placeholder.filters.contains(filter))
     }
 }
 
@@ -322,6 +311,22 @@ impl AttributeNode {
             Self::List(nodes) => nodes.iter().for_each(|node| node.visit(visitor)),
             Self::When { value, .. } | Self::Typed { value, .. } => value.visit(visitor),
         }
+    }
+
+    /// The templates in it, those of children too.
+    fn templates(&self) -> Vec<&Template> {
+        let mut found = Vec::new();
+        self.visit(&mut |node| match node {
+            Self::Template(template) => found.push(template),
+            Self::Embed(embed) => {
+                found.extend(embed.each.templates());
+                if let ChildContainer::Map(key) = &embed.container {
+                    found.push(key);
+                }
+            }
+            _ => {}
+        });
+        found
     }
 
     /// The values of the row that it uses, without those of conditions and of children.

@@ -318,12 +318,8 @@ fn read_keys(node: Option<&YamlNode>) -> Vec<RawKey> {
 }
 
 fn read_key(node: &YamlNode) -> Option<RawKey> {
-    let key_type = match node.get("type").and_then(YamlNode::text) {
-        Some("S") => Some(KeyType::S),
-        Some("N") => Some(KeyType::N),
-        Some("B") => Some(KeyType::B),
-        _ => None,
-    };
+    let key_type = node.get("type");
+    let key_type = key_type.and_then(|node| Some(word(KeyType::WORDS, node)?.value));
     let name = spanned(node).or_else(|| node.get("name").and_then(spanned))?;
     Some(RawKey { name, key_type })
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::str::FromStr;
 
+use dynafold_format::joined;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -231,13 +232,12 @@ impl<'t> YamlBuilder<'t> {
                 }
                 let fits = indents.last() == Some(&indent);
                 if !fits && !opens && is_near && words.contains(':') {
-                    let others: Vec<String> = indents.iter().map(ToString::to_string).collect();
+                    let others = joined(indents.iter().map(ToString::to_string), ", ");
                     let message = format!(
                         "this line is indented by {indent} spaces, and no line above it is"
                     );
                     let help = format!(
-                        "indent it as the lines that it belongs to: those above are indented by {}",
-                        others.join(", ")
+                        "indent it as the lines that it belongs to: those above are indented by {others}"
                     );
                     let span = from + indent..from + line.trim_end().len();
                     return Some(Diagnostic::new(Code::Yaml, span, message).with_help(help));

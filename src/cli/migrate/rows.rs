@@ -46,8 +46,7 @@ fn rows(path: &Path, model: &Model) -> Result<SelectedRows, Failure> {
                 .with_cause(&error)
                 .with_help("use a file that `migrate --rejects` has written")
         })?;
-        let mut all = model.item_types.iter();
-        let Some(known) = all.find(|one| *one.name == *item_type) else {
+        let Some(known) = model.item_type(&item_type) else {
             let of = format!("{shown}, line {number}: the mapping");
             return Err(Failure::unknown((&of, "item type"), &item_type, names));
         };

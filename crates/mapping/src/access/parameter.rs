@@ -19,7 +19,7 @@ use crate::template::{Context, Filter};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// When the text is not of the parameter's kind.
-    #[error("`{name}` takes {}, not `{text}`", wanted(*kind).expected)]
+    #[error("`{name}` takes {}, not `{text}`", wanted(*kind).0)]
     Kind {
         /// The parameter.
         name: Arc<str>,
@@ -46,7 +46,7 @@ impl ParameterError {
     /// What to give.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Kind { kind, .. } => wanted(*kind).hint,
+            Self::Kind { kind, .. } => wanted(*kind).1,
             Self::UnknownTextForm(_) | Self::Clock { .. } => {
                 "give it on the command line, use --catalog or --source, or write the time with its filter under `params`: {now | plus(-7d) | iso}"
             }
@@ -82,15 +82,9 @@ pub fn read(
     })
 }
 
-/// What a parameter takes.
-struct Wanted {
-    expected: &'static str,
-    /// How it is given.
-    hint: &'static str,
-}
-
-fn wanted(kind: ParameterKind) -> Wanted {
-    let (expected, hint) = match kind {
+/// What a parameter takes, and how it is given.
+fn wanted(kind: ParameterKind) -> (&'static str, &'static str) {
+    match kind {
         ParameterKind::Text => ("text", "give any text"),
         ParameterKind::Number => ("a number", "give digits: 7, or -1.5"),
         ParameterKind::Boolean => ("a boolean", "give true or false"),
@@ -118,8 +112,7 @@ fn wanted(kind: ParameterKind) -> Wanted {
             "a date or time",
             "give it as 2026-01-31 or 2026-01-31T14:05:00Z",
         ),
-    };
-    Wanted { expected, hint }
+    }
 }
 
 /// The bytes that hexadecimal digits stand for.

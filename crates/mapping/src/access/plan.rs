@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, CallPlan, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Query,
-    Request, sort_order,
+    Attribute, CallPlan, KeyAttribute, KeyType, Query, Request, max_key_bytes, sort_order,
 };
 use dynafold_relational::value::{Number, Text, Value};
 
@@ -13,7 +12,7 @@ use crate::item::{RenderError, evaluate, text_of, to_attribute};
 use crate::model::{
     AccessPattern, FilterExpression, FilterOperand, SortCondition, Template, TemplatePart,
 };
-use crate::template::{Context, Filter, Placeholder};
+use crate::template::{Context, Filter};
 
 /// Why values make no request. Holds no more of them than a key does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -228,12 +227,7 @@ impl RequestMaker<'_> {
             (KeyType::N, _) => return Err(refused("a number")),
             (KeyType::B, _) => return Err(refused("binary")),
         };
-        let bytes = value.size();
-        let most = if is_sort {
-            MAX_SORT_BYTES
-        } else {
-            MAX_PARTITION_BYTES
-        };
+        let (bytes, most) = (value.size(), max_key_bytes(is_sort));
         let attribute = key.name.clone();
         match bytes {
             0 => Err(PlanError::Empty(attribute)),
@@ -254,10 +248,7 @@ impl RequestMaker<'_> {
                 && placeholder.place.column == AccessPattern::SHARD
             {
                 let mut text = Text::new();
-                match &placeholder.escape {
-                    Some(escape) => escape.push(&mut text, shard),
-                    None => text.push_str(shard),
-                }
+                placeholder.push(&mut text, shard);
                 *part = TemplatePart::Text(text.into());
             }
         }
@@ -278,14 +269,9 @@ fn written(pattern: &AccessPattern, filter: &FilterExpression, at: usize) -> Str
 /// the item's key has more than the value.
 fn lone_escaped(template: &Template, text: &str) -> Text {
     let mut escaped = Text::new();
-    match template.parts.as_slice() {
-        [
-            TemplatePart::Value(Placeholder {
-                escape: Some(escape),
-                ..
-            }),
-        ] => escape.push(&mut escaped, text),
-        _ => escaped.push_str(text),
+    match template.single() {
+        Some(only) => only.push(&mut escaped, text),
+        None => escaped.push_str(text),
     }
     escaped
 }

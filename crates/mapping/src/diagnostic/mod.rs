@@ -9,6 +9,7 @@ pub use render::{render, to_json};
 pub use weight::Risk;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -116,6 +117,27 @@ impl Diagnostics {
         help: impl Into<String>,
     ) {
         self.push(Diagnostic::new(code, span, message).with_help(help));
+    }
+
+    /// Tells of names that are written again. `twice`: what is wrong with that, and how to mend it.
+    pub(crate) fn distinct<'n>(
+        &self,
+        names: impl IntoIterator<Item = (&'n String, &'n Range<usize>)>,
+        (twice, help): (&str, &str),
+    ) {
+        let mut earlier: HashMap<&str, &Range<usize>> = HashMap::new();
+        for (name, span) in names {
+            if let Some(first) = earlier.get(name.as_str()) {
+                let message = format!("`{name}` {twice}");
+                self.push(
+                    Diagnostic::new(Code::DuplicateKey, span.clone(), message)
+                        .with_other((*first).clone(), "first here")
+                        .with_help(help),
+                );
+            } else {
+                earlier.insert(name, span);
+            }
+        }
     }
 
     /// How many there are.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Index, readable};
-use dynafold_format::{has_word, joined};
+use dynafold_format::{has_word, joined, text_if};
 use dynafold_relational::catalog::Catalog;
 use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use jiff::tz::TimeZone;
@@ -41,13 +41,6 @@ pub(super) struct Part {
     pub(super) exact: String,
 }
 
-impl Part {
-    /// The part of the same name.
-    pub(super) fn of<'a>(&self, all: &'a [Self]) -> Option<&'a Self> {
-        all.iter().find(|part| part.name == self.name)
-    }
-}
-
 impl<'m> Made<'m> {
     /// `None` for an item type without a pass, which no model has.
     pub(super) fn of(item_type: &'m ItemType, side: DiffSide<'m>) -> Option<Self> {
@@ -80,7 +73,6 @@ impl<'m> Made<'m> {
             Expired::Skip => Some("skip"),
             Expired::Archive => Some("archive"),
         };
-        let default = |text: &str, is_default: bool| (!is_default).then(|| text.to_owned());
         let ttl = model.table.ttl.as_deref().unwrap_or_default();
         // A `$spread` may bring the attribute too.
         let mut attributes = item_type.attributes.iter();
@@ -143,7 +135,7 @@ impl<'m> Made<'m> {
                 }),
                 part(
                     "nulls",
-                    default("keep", !item_type.keep_nulls),
+                    some(text_if(item_type.keep_nulls, "keep")),
                     item_type.keep_nulls.to_string(),
                 ),
                 part(
@@ -246,8 +238,8 @@ impl NodeTexts<'_> {
                 format!("{{ {} }}", joined(members.chain(spreads), ", "))
             }
             AttributeNode::List(nodes) => {
-                let nodes: Vec<String> = nodes.iter().map(|node| self.node(node)).collect();
-                format!("[{}]", nodes.join(", "))
+                let nodes = nodes.iter().map(|node| self.node(node));
+                format!("[{}]", joined(nodes, ", "))
             }
             AttributeNode::When { flag, value } => {
                 format!("{} when {}", self.node(value), self.column(*flag))
@@ -353,8 +345,7 @@ impl NodeTexts<'_> {
     }
 
     fn places(&self, places: &mut dyn Iterator<Item = &ValuePath>) -> String {
-        let places = places.map(|place| self.place(place));
-        places.collect::<Vec<_>>().join(", ")
+        joined(places.map(|place| self.place(place)), ", ")
     }
 
     /// The columns that tell rows apart.
@@ -366,7 +357,7 @@ impl NodeTexts<'_> {
                 name.to_string()
             }
         });
-        key.collect::<Vec<_>>().join(", ")
+        joined(key, ", ")
     }
 
     /// SQL of the mapping, with the parents that it is about: under their aliases, or, where a column of theirs that
@@ -422,7 +413,6 @@ impl NodeTexts<'_> {
         let order = order.map(|(at, descends)| format!("{} {descends}", rows.column(*at)));
         let key = embed.rows.key.iter().map(|at| rows.column(*at));
         let conditions = embed.rows.conditions.iter().map(|sql| rows.sql(sql));
-        let list = |texts: &mut dyn Iterator<Item = String>| texts.collect::<Vec<_>>().join(", ");
         format!(
             "{:?} on {} by {} key {} where {} with {} most {:?}",
             match &embed.rows.from {
@@ -430,9 +420,9 @@ impl NodeTexts<'_> {
                 Relation::Query(sql) => sql.clone(),
             },
             self.matches(&embed.on),
-            list(&mut order.into_iter()),
-            list(&mut key.into_iter()),
-            list(&mut conditions.into_iter()),
+            joined(order, ", "),
+            joined(key, ", "),
+            joined(conditions, ", "),
             rows.multiplying(),
             embed.most,
         )

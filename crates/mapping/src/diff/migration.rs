@@ -193,6 +193,7 @@ impl Subject<'_, '_> {
             overwritten_by: None,
             rivals: Vec::new(),
         };
+        let stale_items = || self.of_stale(name);
         let has_content_changes = !(diff.attributes.is_empty() && diff.others.is_empty());
         match diff.change {
             ChangeKind::Added => {
@@ -214,26 +215,15 @@ impl Subject<'_, '_> {
                         overwritten_by: Some(successor),
                         ..step(MigrationAction::Remove, Some(0), Some(0), StaleItems::None)
                     },
-                    None => step(
-                        MigrationAction::Remove,
-                        Some(0),
-                        old_rows,
-                        self.of_removed(name),
-                    ),
+                    None => step(MigrationAction::Remove, Some(0), old_rows, stale_items()),
                 }
             }
-            _ if !diff.keys.is_empty() => step(
-                MigrationAction::Rekey,
-                new_rows,
-                old_rows,
-                self.of_stale(name),
-            ),
-            _ if !diff.rows.is_empty() => step(
-                MigrationAction::Update,
-                new_rows,
-                old_rows,
-                self.of_stale(name),
-            ),
+            _ if !diff.keys.is_empty() => {
+                step(MigrationAction::Rekey, new_rows, old_rows, stale_items())
+            }
+            _ if !diff.rows.is_empty() => {
+                step(MigrationAction::Update, new_rows, old_rows, stale_items())
+            }
             _ if has_content_changes => {
                 step(MigrationAction::Update, new_rows, Some(0), StaleItems::None)
             }
@@ -284,14 +274,15 @@ impl Subject<'_, '_> {
         made.is_some_and(|made| made.item_type.expired != Expired::Load)
     }
 
-    /// What becomes of items of a type that both mappings have, and that no row makes any more.
+    /// What becomes of items that no row makes any more. Those of a type that the new mapping does not have it does not know
+    /// by their type attribute.
     fn of_stale(&self, name: &str) -> StaleItems {
-        if !self.prunes {
-            return StaleItems::Stay;
-        }
         let (old, new) = (self.old.model, self.new.model);
         match (&old.type_attribute, &new.type_attribute) {
-            (Some(old), Some(new)) if old == new => StaleItems::Deleted,
+            _ if !self.prunes => StaleItems::Stay,
+            (Some(was), Some(is)) if was == is && new.item_type(name).is_some() => {
+                StaleItems::Deleted
+            }
             (_, Some(_)) => StaleItems::Stay,
             (_, None) => self.by_form(name),
         }
@@ -300,11 +291,8 @@ impl Subject<'_, '_> {
     /// The option that deletes stale items. `--prune` leaves those whose rows may be there and are not read.
     fn prune(&self, diff: &ItemTypeDiff) -> &'static str {
         let model = self.new.model;
-        let mut all = model.item_types.iter();
-        let pass = all
-            .find(|one| *one.name == *diff.item_type)
-            .map(|one| one.pass);
-        let pass = pass.and_then(|pass| model.passes.get(pass));
+        let item_type = model.item_type(&diff.item_type);
+        let pass = item_type.and_then(|one| model.passes.get(one.pass));
         // Of an item type that is gone any pass may read the rows.
         let may_hide_rows = match pass {
             Some(pass) => pass.may_hide_rows,
@@ -317,19 +305,9 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// What becomes of items of a type that the new mapping does not have.
-    fn of_removed(&self, name: &str) -> StaleItems {
-        match self.new.model.type_attribute {
-            _ if !self.prunes => StaleItems::Stay,
-            Some(_) => StaleItems::Stay,
-            None => self.by_form(name),
-        }
-    }
-
     /// Without a type attribute an item belongs to the mapping whose templates can make its key.
     fn by_form(&self, name: &str) -> StaleItems {
-        let mut old = self.old.model.item_types.iter();
-        let Some(old) = old.find(|one| *one.name == *name) else {
+        let Some(old) = self.old.model.item_type(name) else {
             return StaleItems::Stay;
         };
         let meets = |new: &ItemType| {
@@ -345,8 +323,7 @@ impl Subject<'_, '_> {
 
     /// About how many items of a type there are at most, where the catalog counts rows.
     fn rows(model: &Model, name: &str) -> Option<u64> {
-        let mut all = model.item_types.iter();
-        let item_type = all.find(|one| *one.name == *name)?;
+        let item_type = model.item_type(name)?;
         let pass = model.passes.get(item_type.pass)?;
         let is_counted =
             item_type.explodes.is_empty() && pass.scan.joins.iter().all(|join| join.is_single);

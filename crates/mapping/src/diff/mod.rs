@@ -9,7 +9,7 @@ mod migration;
 
 use dynafold_dynamodb::price::Rates;
 use dynafold_dynamodb::{Autoscale, Index, Table, Throughput};
-use dynafold_format::float;
+use dynafold_format::{float, joined};
 use dynafold_relational::catalog::Catalog;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -147,14 +147,10 @@ pub struct PatternDiff {
 /// deleted.
 pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>, prunes: bool) -> MappingDiff {
     let (before, after) = (made(old), made(new));
-    let mut item_types: Vec<ItemTypeDiff> = Vec::new();
-    for made in &after {
-        let was = find(&before, &made.item_type.name);
-        item_types.push(item_type(was.map(|was| (was, old)), Some((made, new))));
-    }
-    let is_gone = |made: &&Made<'_>| find(&after, &made.item_type.name).is_none();
-    let gone = before.iter().filter(is_gone);
-    item_types.extend(gone.map(|made| item_type(Some((made, old)), None)));
+    let pairs = paired(&before, &after, |made| &*made.item_type.name).into_iter();
+    let item_types =
+        pairs.map(|(was, is)| item_type(was.map(|was| (was, old)), is.map(|is| (is, new))));
+    let item_types: Vec<ItemTypeDiff> = item_types.collect();
     let (table, indexes) = (table(old.model, new.model), indexes(old, new));
     let migration = migration::migration(&migration::Subject {
         old,
@@ -199,6 +195,17 @@ fn made(side: DiffSide<'_>) -> Vec<Made<'_>> {
 
 fn find<'a, 'm>(all: &'a [Made<'m>], name: &str) -> Option<&'a Made<'m>> {
     all.iter().find(|made| *made.item_type.name == *name)
+}
+
+/// How something was and how it is; `None` where it is not.
+type Pair<'a, T> = (Option<&'a T>, Option<&'a T>);
+
+/// What is there by its names: all of the new ones, then the old ones that are there no more.
+fn paired<'a, T>(before: &'a [T], after: &'a [T], name: fn(&T) -> &str) -> Vec<Pair<'a, T>> {
+    let find = |all: &'a [T], wanted: &str| all.iter().find(|one| name(one) == wanted);
+    let new = after.iter().map(|is| (find(before, name(is)), Some(is)));
+    let gone = before.iter().filter(|was| find(after, name(was)).is_none());
+    new.chain(gone.map(|was| (Some(was), None))).collect()
 }
 
 /// One change, where there is one.
@@ -264,14 +271,10 @@ fn table(old: &Model, new: &Model) -> Vec<Change> {
 
 fn indexes(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<IndexDiff> {
     let (before, after) = (all_indexes(old), all_indexes(new));
-    let gone = before
-        .iter()
-        .filter(|(index, _)| find_index(&after, &index.name).is_none());
-    let diff = |(index, local): &(&Index, bool)| {
-        let name = &index.name;
-        let (was, is) = (find_index(&before, name), find_index(&after, name));
-        let key = |(index, _): (&Index, bool)| index.key_text();
-        let holds = |(index, _): (&Index, bool)| index.projection.text();
+    let diff = |(was, is): Pair<'_, (&Index, bool)>| {
+        let (index, local) = is.or(was)?;
+        let key = |(index, _): &(&Index, bool)| index.key_text();
+        let holds = |(index, _): &(&Index, bool)| index.projection.text();
         let mut all = vec![
             changed("key", was.map(key), is.map(key)),
             changed("holds", was.map(holds), is.map(holds)),
@@ -281,23 +284,24 @@ fn indexes(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<IndexDiff> {
             let capacities = [(was, old), (is, new)];
             let [before, after] =
                 capacities.map(|(index, side)| own_capacity(index, &side.model.table));
-            all.insert(0, changed("kind", kind(was_local), kind(is_local)));
+            all.insert(0, changed("kind", kind(*was_local), kind(*is_local)));
             all.push((before != after).then(|| written_otherwise("capacity")));
         }
         let changes: Vec<Change> = all.into_iter().flatten().filter(|_| is.is_some()).collect();
         let side = if is.is_some() { new } else { old };
         let proofs = side.proofs.indexes.iter();
-        let members = proofs.filter(|proof| proof.index == *name);
+        let members = proofs.filter(|proof| proof.index == index.name);
         let members = members.flat_map(|proof| &proof.items);
-        IndexDiff {
-            index: name.clone(),
+        Some(IndexDiff {
+            index: index.name.clone(),
             local: *local,
             change: ChangeKind::of(was.is_some(), is.is_some(), changes.is_empty()),
             changes,
             holds: members.map(|member| member.item_type.clone()).collect(),
-        }
+        })
     };
-    after.iter().chain(gone).map(diff).collect()
+    let pairs = paired(&before, &after, |(index, _)| index.name.as_str());
+    pairs.into_iter().filter_map(diff).collect()
 }
 
 /// The indexes of a mapping, with whether each is a local one.
@@ -306,10 +310,6 @@ fn all_indexes(side: DiffSide<'_>) -> Vec<(&Index, bool)> {
     let global = table.indexes.iter().map(|index| (index, false));
     let local = table.local_indexes.iter().map(|index| (index, true));
     global.chain(local).collect()
-}
-
-fn find_index<'m>(all: &[(&'m Index, bool)], name: &str) -> Option<(&'m Index, bool)> {
-    all.iter().find(|(index, _)| index.name == name).copied()
 }
 
 /// The capacity of an index, where it is not the table's.
@@ -367,9 +367,9 @@ fn item_type(was: Option<Sided<'_, '_>>, is: Option<Sided<'_, '_>>) -> ItemTypeD
 
 /// What of parts that have names is not the same in both.
 fn part_changes(before: &[Part], after: &[Part]) -> Vec<Change> {
-    let gone = before.iter().filter(|part| part.of(after).is_none());
-    let changes = after.iter().chain(gone).filter_map(|part| {
-        let (was, is) = (part.of(before), part.of(after));
+    let pairs = paired(before, after, |part| part.name.as_str()).into_iter();
+    let changes = pairs.filter_map(|(was, is)| {
+        let part = is.or(was)?;
         let differs = was.map(|part| &part.exact) != is.map(|part| &part.exact);
         // Of what is in one mapping only, what it does not have is no change.
         let is_there = (was.is_some() && is.is_some()) || part.text.is_some();
@@ -392,34 +392,18 @@ fn units(proofs: &Proofs, item_type: &str) -> Option<UnitRange> {
 }
 
 fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
-    let served_by = |side: DiffSide<'_>, name: &str| -> Option<ServedParts> {
-        let mut all = side.model.patterns.iter();
-        let pattern = all.find(|pattern| *pattern.name == *name)?;
-        let mut proofs = side.proofs.patterns.iter();
-        let proof = proofs.find(|proof| proof.pattern == name);
-        Some(served(pattern, proof, side.catalog))
-    };
     // Of some filters only their names are shown.
-    let exact = |side: DiffSide<'_>, name: &str| {
-        let mut all = side.model.patterns.iter();
-        let one = all.find(|pattern| *pattern.name == *name)?;
+    let exact = |one: &AccessPattern| {
         let keys = (&one.partition, &one.sort, &one.parameters);
-        Some([
+        [
             ("params", format!("{:?}", one.origins)),
             ("filter", format!("{:?}", one.filter)),
             ("key", format!("{keys:?}")),
-        ])
+        ]
     };
-    let names = |side: DiffSide<'_>| -> Vec<String> {
-        let all = side.model.patterns.iter();
-        all.map(|pattern| pattern.name.to_string()).collect()
-    };
-    let mut all = names(new);
-    let gone = names(old).into_iter().filter(|name| !all.contains(name));
-    let gone: Vec<String> = gone.collect();
-    all.extend(gone);
-    let diff = |name: String| {
-        let (was, is) = (served_by(old, &name), served_by(new, &name));
+    let diff = |(old_pattern, new_pattern): Pair<'_, AccessPattern>| {
+        let was = old_pattern.map(|pattern| served(pattern, old));
+        let is = new_pattern.map(|pattern| served(pattern, new));
         let text = |side: &Option<ServedParts>, what: &str| {
             let mut all = side.iter().flatten();
             all.find(|(other, _)| *other == what)?.1.clone()
@@ -429,20 +413,20 @@ fn patterns(old: DiffSide<'_>, new: DiffSide<'_>) -> Vec<PatternDiff> {
             whats.filter_map(|(what, _)| changed(what, text(&was, what), text(&is, what)));
         let mut changes: Vec<Change> = changes.collect();
         if changes.is_empty() {
-            let both = exact(old, &name).zip(exact(new, &name));
-            let mut all = both
-                .into_iter()
-                .flat_map(|(was, is)| was.into_iter().zip(is));
+            let both = old_pattern.zip(new_pattern).into_iter();
+            let mut all = both.flat_map(|(was, is)| exact(was).into_iter().zip(exact(is)));
             let first = all.find(|(was, is)| was != is);
             changes.extend(first.map(|((what, _), _)| written_otherwise(what)));
         }
-        PatternDiff {
-            pattern: name,
+        Some(PatternDiff {
+            pattern: new_pattern.or(old_pattern)?.name.to_string(),
             change: ChangeKind::of(was.is_some(), is.is_some(), changes.is_empty()),
             changes,
-        }
+        })
     };
-    all.into_iter().map(diff).collect()
+    let (before, after) = (&old.model.patterns, &new.model.patterns);
+    let pairs = paired(before, after, |pattern| &*pattern.name);
+    pairs.into_iter().filter_map(diff).collect()
 }
 
 /// What the rates of a mapping take where every item and every answer is as small as can be.
@@ -451,11 +435,11 @@ fn rates(side: DiffSide<'_>) -> Option<Rates> {
         let units = units(side.proofs, &item_type.name)?;
         Some(item_type.write_rate? * float(units.least))
     });
-    let read = side.model.patterns.iter().filter_map(|pattern| {
-        let mut proofs = side.proofs.patterns.iter();
-        let proof = proofs.find(|proof| proof.pattern == *pattern.name)?;
-        Some(pattern.rate? * proof.least_units)
-    });
+    let read = side
+        .model
+        .patterns
+        .iter()
+        .filter_map(|pattern| Some(pattern.rate? * proof_of(pattern, side)?.least_units));
     // The order in which they stand makes no difference.
     let sum = |rates: &mut dyn Iterator<Item = f64>| {
         let mut rates: Vec<f64> = rates.collect();
@@ -472,7 +456,14 @@ fn rates(side: DiffSide<'_>) -> Option<Rates> {
 /// How an access pattern is served, each part under its name; all patterns have the same names.
 type ServedParts = Vec<(&'static str, Option<String>)>;
 
-fn served(pattern: &AccessPattern, proof: Option<&PatternProof>, catalog: &Catalog) -> ServedParts {
+/// What was shown of an access pattern.
+fn proof_of<'s>(pattern: &AccessPattern, side: DiffSide<'s>) -> Option<&'s PatternProof> {
+    let mut proofs = side.proofs.patterns.iter();
+    proofs.find(|proof| proof.pattern == *pattern.name)
+}
+
+fn served(pattern: &AccessPattern, side: DiffSide<'_>) -> ServedParts {
+    let (proof, catalog) = (proof_of(pattern, side), side.catalog);
     let finds = proof.map(|proof| proof.finds.join(", "));
     let declared = pattern.parameters.iter().map(|one| match &one.from_clock {
         Some(clock) => format!("{} {} = {clock}", one.name, one.kind.placeholder()),
@@ -490,9 +481,10 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>, catalog: &Catal
     let renamed = pattern.answer.iter();
     let renamed = renamed.map(|(name, column)| format!("{name}: {column}"));
     let list = |texts: &mut dyn Iterator<Item = String>| {
-        let text = texts.collect::<Vec<_>>().join(", ");
+        let text = joined(texts, ", ");
         (!text.is_empty()).then_some(text)
     };
+    let items = list(&mut pattern.items.iter().map(ToString::to_string));
     let flag = |is: bool| is.then(|| "yes".to_owned());
     vec![
         ("operation", proof.map(|proof| proof.operation.to_owned())),
@@ -501,10 +493,7 @@ fn served(pattern: &AccessPattern, proof: Option<&PatternProof>, catalog: &Catal
         ("parameters", list(&mut declared.into_iter())),
         ("params", list(&mut columns.into_iter())),
         ("finds", finds),
-        (
-            "items",
-            Some(pattern.items.join(", ")).filter(|text| !text.is_empty()),
-        ),
+        ("items", items),
         ("filter", pattern.filter_text(dynafold_dynamodb::readable)),
         ("limit", pattern.limit.map(|limit| limit.to_string())),
         ("shards", pattern.shards.map(|shards| shards.to_string())),

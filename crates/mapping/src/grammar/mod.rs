@@ -13,6 +13,8 @@ pub(super) use validate::validate;
 
 pub(super) use language::{DIRECTIVES, MAPPING};
 
+use dynafold_format::joined;
+
 /// What a value may look like.
 #[derive(Debug)]
 pub(super) enum ValueShape {
@@ -78,6 +80,5 @@ impl Field {
 
 /// Words, each in backquotes.
 fn quoted(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    quoted.join(", ")
+    joined(words.iter().map(|word| format!("`{word}`")), ", ")
 }

@@ -1,6 +1,5 @@
 //! Holds a file's nodes against the language.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use dynafold_format::joined;
@@ -54,16 +53,7 @@ pub(crate) fn validate(node: &YamlNode, shape: &ValueShape, what: &str, faults: 
             faults.push(wrong_shape(node, &ValueShape::Template, what));
         }
         (ValueShape::Node, _) => tree(node, faults),
-        (
-            ValueShape::List(_)
-            | ValueShape::Some(_)
-            | ValueShape::Record(_)
-            | ValueShape::Named(_)
-            | ValueShape::Tree,
-            _,
-        ) => {
-            faults.push(wrong_shape(node, shape, what));
-        }
+        _ if !takes(shape, node) => faults.push(wrong_shape(node, shape, what)),
         _ => scalar(node, shape, what, faults),
     }
 }
@@ -213,19 +203,11 @@ fn first_line(node: &YamlNode) -> Range<usize> {
 }
 
 fn duplicates(node: &YamlNode, faults: &Diagnostics) {
-    let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
-    for entry in node.entries() {
-        if let Some(first) = seen.get(entry.key.as_str()) {
-            let message = format!("`{}` is written twice", entry.key);
-            faults.push(
-                Diagnostic::new(Code::DuplicateKey, entry.key_span.clone(), message)
-                    .with_other(first.clone(), "first here")
-                    .with_help("remove one of them"),
-            );
-        } else {
-            seen.insert(&entry.key, entry.key_span.clone());
-        }
-    }
+    let names = node
+        .entries()
+        .iter()
+        .map(|entry| (&entry.key, &entry.key_span));
+    faults.distinct(names, ("is written twice", "remove one of them"));
 }
 
 fn tree(node: &YamlNode, faults: &Diagnostics) {

@@ -100,22 +100,17 @@ impl ItemLimits {
             entries: Vec::new(),
         };
         for index in &table.indexes {
-            limits.add(table, index, false);
+            limits.add(index, false);
         }
         for index in &table.local_indexes {
-            limits.add(table, index, true);
+            limits.add(index, true);
         }
         limits
     }
 
-    fn add(&mut self, table: &Table, index: &Index, local: bool) {
-        let partition: &[KeyAttribute] = if local {
-            std::slice::from_ref(&table.partition)
-        } else {
-            &index.partition
-        };
+    fn add(&mut self, index: &Index, local: bool) {
         for (keys, max_bytes) in [
-            (partition, MAX_PARTITION_BYTES),
+            (&index.partition, MAX_PARTITION_BYTES),
             (&index.sort, MAX_SORT_BYTES),
         ] {
             self.index_keys
@@ -125,11 +120,7 @@ impl ItemLimits {
                     label: format!("the key of index {}", index.name),
                 }));
         }
-        let keys: Vec<Arc<str>> = partition
-            .iter()
-            .chain(&index.sort)
-            .map(|key| key.name.clone())
-            .collect();
+        let keys: Vec<Arc<str>> = index.key().map(|key| key.name.clone()).collect();
         let (_, included) = index.projection.service_words();
         let table_keys = self.keys.iter().map(|key| key.attribute.name.clone());
         let held = keys.iter().cloned().chain(table_keys);

@@ -103,10 +103,7 @@ fn push(
             }
             let written =
                 text_of(&value).map_err(|cause| refused(cause, &placeholder.place.written))?;
-            match &placeholder.escape {
-                None => text.push_str(written),
-                Some(escape) => escape.push(text, written),
-            }
+            placeholder.push(text, written);
         }
         TemplatePart::Optional(inner) => return push_all(text, inner, row, context),
     }

@@ -311,9 +311,7 @@ impl<'o> Json<'o> {
             Value::Unfit(unfit) => return Err(unfit.why.into()),
         })
     }
-}
 
-impl Json<'_> {
     fn members<'v>(
         &mut self,
         map: &mut Written,

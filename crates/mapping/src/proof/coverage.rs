@@ -64,12 +64,9 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
     }
     let mut coverage = Coverage::default();
     // MySQL lists every database of the server; count only those that the mapping reads.
-    let used_schemas: BTreeSet<&str> = catalog
-        .tables
-        .iter()
-        .filter(|table| used.contains_key(&table.name) || in_query(table, covered))
-        .map(|table| table.name.schema.as_str())
-        .collect();
+    let is_read = |table: &&Table| used.contains_key(&table.name) || in_query(table, covered);
+    let read = catalog.tables.iter().filter(is_read);
+    let used_schemas: BTreeSet<&str> = read.map(|table| table.name.schema.as_str()).collect();
     let is_in_scope = |table: &Table| {
         !matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb)
             || used_schemas.is_empty()
@@ -83,11 +80,10 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
             // Views repeat what their tables hold.
             None if table.is_stored() && is_in_scope(table) => {
                 let name = catalog.display_name(&table.name);
-                let mut parents = catalog
-                    .tables
-                    .iter()
-                    .filter(|parent| parent.heirs.contains(&table.name));
-                match parents.find(|parent| used.contains_key(&parent.name)) {
+                let is_read_through = |parent: &&Table| {
+                    parent.heirs.contains(&table.name) && used.contains_key(&parent.name)
+                };
+                match catalog.tables.iter().find(is_read_through) {
                     Some(parent) => add_inheriting_table(&name, table, parent, &mut coverage),
                     None => coverage.unused_tables.push(name),
                 }
@@ -211,12 +207,8 @@ impl Recorder<'_, '_> {
             return self.record_column(explode.array.column, part);
         }
         if let Some((table, name)) = self.scan.origin(at) {
-            let known = self
-                .used
-                .entry(table)
-                .or_default()
-                .entry(name)
-                .or_insert(part);
+            let columns = self.used.entry(table).or_default();
+            let known = columns.entry(name).or_insert(part);
             *known = part.max(*known);
         }
     }

@@ -66,36 +66,25 @@ impl<'t> KnownTemplate<'t> {
             certain_segments: 0,
             shapes: Vec::new(),
         };
-        let whole = |one: &Placeholder| domain(one).through_all(&one.filters, time_zone);
+        let used = |placeholder: &'t Placeholder| ValueUse {
+            placeholder,
+            domain: domain(placeholder).through_all(&placeholder.filters, time_zone),
+            certain: true,
+        };
         let mut segments_are_certain = true;
         for part in &template.parts {
             match part {
                 TemplatePart::Text(_) => {}
-                TemplatePart::Value(placeholder) => known.uses.push(ValueUse {
-                    placeholder,
-                    domain: whole(placeholder),
-                    certain: true,
-                }),
+                TemplatePart::Value(placeholder) => known.uses.push(used(placeholder)),
                 TemplatePart::Optional(inner) => {
-                    let from = known.uses.len();
-                    known
-                        .uses
-                        .extend(
-                            inner
-                                .iter()
-                                .filter_map(TemplatePart::value)
-                                .map(|placeholder| ValueUse {
-                                    placeholder,
-                                    domain: whole(placeholder),
-                                    certain: false,
-                                }),
-                        );
-                    let new = known.uses.get_mut(from..).unwrap_or_default();
+                    let values = inner.iter().filter_map(TemplatePart::value);
+                    let mut new: Vec<ValueUse<'t>> = values.map(used).collect();
                     segments_are_certain &= new.iter().all(|each| !each.domain.nullable);
-                    for each in new {
+                    for each in &mut new {
                         each.certain = segments_are_certain;
                     }
                     known.certain_segments += usize::from(segments_are_certain);
+                    known.uses.extend(new);
                 }
             }
         }
@@ -161,13 +150,10 @@ impl<'t> KnownTemplate<'t> {
                 TemplatePart::Optional(inner) if there == 0 => {
                     number += inner.iter().filter_map(TemplatePart::value).count();
                 }
-                TemplatePart::Optional(inner) => {
-                    there -= 1;
-                    for part in inner {
-                        self.add(part, &mut number, &mut shapes);
-                    }
+                part => {
+                    there -= usize::from(matches!(part, TemplatePart::Optional(_)));
+                    self.add(part, &mut number, &mut shapes);
                 }
-                part => self.add(part, &mut number, &mut shapes),
             }
         }
         shapes

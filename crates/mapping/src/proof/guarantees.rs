@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{each_once, text_if};
+use dynafold_format::{each_once, joined, text_if};
 use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, Enforcement, ForeignKey, Index, ReferentialAction, Table,
     TableName,
@@ -166,37 +166,30 @@ impl OfTable<'_, '_> {
         let table = self.table;
         let inherited = (!table.heirs.is_empty())
             .then_some("it does not hold over the tables that inherit from this one");
-        let doubt = |name: Option<&str>| {
+        let primary = (None, &table.primary_key, table.coarse_primary_key, false);
+        let primary = (!table.primary_key.is_empty()).then_some(primary);
+        let unique = table.unique_keys.iter();
+        let unique = unique.map(|key| (Some(&key.name), &key.columns, key.coarse, key.nulls_equal));
+        let all = primary.into_iter().chain(unique);
+        let found = all.map(|(name, columns, coarse, nulls_equal)| {
             let mut keys = table.keys(self.catalog.dbms);
-            let own = keys.find(|key| key.name == name);
-            own.and_then(|key| key.doubt)
-                .or(inherited)
-                .map(str::to_owned)
-        };
-        let mut found = Vec::new();
-        if !table.primary_key.is_empty() {
-            let columns = &table.primary_key;
-            let kept = self.unique(columns, table.coarse_primary_key, false);
-            let declared = format!("PRIMARY KEY ({})", columns.join(", "));
-            found.push(Guarantee {
-                doubt: doubt(None),
-                ..self.guarantee(GuaranteeKind::PrimaryKey, columns, declared, kept)
-            });
-        }
-        for key in &table.unique_keys {
-            let kept = self.unique(&key.columns, key.coarse, key.nulls_equal);
-            let (nulls, coarse) = (
-                text_if(key.nulls_equal, " NULLS NOT DISTINCT"),
-                if key.coarse { self.coarseness().0 } else { "" },
-            );
-            let declared = format!("UNIQUE{nulls} ({}){coarse}", key.columns.join(", "));
-            found.push(Guarantee {
-                name: Some(key.name.clone()),
-                doubt: doubt(Some(&key.name)),
-                ..self.guarantee(GuaranteeKind::Unique, &key.columns, declared, kept)
-            });
-        }
-        found
+            let own = keys.find(|key| key.name == name.map(String::as_str));
+            let doubt = own.and_then(|key| key.doubt).or(inherited);
+            let kept = self.unique(columns, coarse, nulls_equal);
+            let (kind, word) = match name {
+                None => (GuaranteeKind::PrimaryKey, "PRIMARY KEY"),
+                Some(_) => (GuaranteeKind::Unique, "UNIQUE"),
+            };
+            let nulls = text_if(nulls_equal, " NULLS NOT DISTINCT");
+            let coarse = text_if(coarse && name.is_some(), self.coarseness().0);
+            let declared = format!("{word}{nulls} ({}){coarse}", columns.join(", "));
+            Guarantee {
+                name: name.cloned(),
+                doubt: doubt.map(str::to_owned),
+                ..self.guarantee(kind, columns, declared, kept)
+            }
+        });
+        found.collect()
     }
 
     /// How a coarse key compares: as it is declared, as a reason, and what a guard item does then.
@@ -410,9 +403,9 @@ impl OfTable<'_, '_> {
     }
 
     /// Unique indexes over expressions or a part of the rows.
-    fn unique_indexes(&self) -> Vec<Guarantee> {
+    fn unique_indexes(&self) -> impl Iterator<Item = Guarantee> {
         let indexes = self.table.indexes.iter().filter(|index| index.unique);
-        let found = indexes.map(|index| {
+        indexes.map(move |index| {
             let kept = self.copies().unwrap_or_else(|| self.partial(index));
             let condition = index.condition.as_ref();
             let condition = condition.map_or_else(String::new, |sql| format!(" WHERE {sql}"));
@@ -421,8 +414,7 @@ impl OfTable<'_, '_> {
                 name: Some(index.name.clone()),
                 ..self.guarantee(GuaranteeKind::Unique, &index.columns, declared, kept)
             }
-        });
-        found.collect()
+        })
     }
 
     fn partial(&self, index: &Index) -> Kept {
@@ -441,9 +433,9 @@ impl OfTable<'_, '_> {
         Kept::by(KeptBy::GuardItem, how)
     }
 
-    fn foreign_keys(&self) -> Vec<Guarantee> {
+    fn foreign_keys(&self) -> impl Iterator<Item = Guarantee> {
         let keys = self.table.foreign_keys.iter();
-        let found = keys.map(|key| {
+        keys.map(move |key| {
             let mut declared = format!(
                 "FOREIGN KEY ({}) REFERENCES {} ({})",
                 key.columns.join(", "),
@@ -466,8 +458,7 @@ impl OfTable<'_, '_> {
                 doubt: self.unenforced(key).map(str::to_owned),
                 ..self.guarantee(GuaranteeKind::ForeignKey, &key.columns, declared, kept)
             }
-        });
-        found.collect()
+        })
     }
 
     fn unenforced(&self, key: &ForeignKey) -> Option<&'static str> {
@@ -577,14 +568,15 @@ impl OfTable<'_, '_> {
             let made = made.filter_map(|at| self.covered.get(*at));
             made.into_iter().find(|each| is_key_attribute(each, name))
         };
-        let (keyed, others): (Vec<&Column>, Vec<&Column>) =
-            required.partition(|column| alone(&column.name).is_some());
-        let mut found = Vec::new();
-        for column in keyed {
-            let item_type = alone(&column.name).map(|each| each.subject.item.name.to_string());
+        let (mut found, mut others) = (Vec::new(), Vec::new());
+        for column in required {
+            let Some(each) = alone(&column.name) else {
+                others.push(column.name.clone());
+                continue;
+            };
             let kept = Kept {
                 by: KeptBy::Key,
-                item_type,
+                item_type: Some(each.subject.item.name.to_string()),
                 how: "it is a key attribute by itself, and DynamoDB takes no item without its key"
                     .into(),
             };
@@ -593,16 +585,15 @@ impl OfTable<'_, '_> {
             found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
         }
         if !others.is_empty() {
-            let columns: Vec<String> = others.iter().map(|column| column.name.clone()).collect();
             let kept = Kept::by_application("writes no item without them");
-            let declared = format!("NOT NULL ({})", columns.join(", "));
-            found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
+            let declared = format!("NOT NULL ({})", others.join(", "));
+            found.push(self.guarantee(GuaranteeKind::NotNull, &others, declared, kept));
         }
         found
     }
 
     /// Checks and exclusion constraints.
-    fn conditions(&self) -> Vec<Guarantee> {
+    fn conditions(&self) -> impl Iterator<Item = Guarantee> {
         let checks = self.table.checks.iter().flatten().map(|check| {
             let kept = Kept::by_application("checks it before it writes");
             let declared = format!("CHECK {}", within_parentheses(&check.expression));
@@ -615,12 +606,11 @@ impl OfTable<'_, '_> {
             (GuaranteeKind::Exclusion, one, one.expression.clone(), kept)
         });
         let all = checks.chain(exclusions);
-        let found = all.map(|(kind, check, declared, kept)| Guarantee {
+        all.map(move |(kind, check, declared, kept)| Guarantee {
             name: Some(check.name.clone()).filter(|name| !name.is_empty()),
             doubt: unenforced(check.enforcement).map(str::to_owned),
             ..self.guarantee(kind, &[], declared, kept)
-        });
-        found.collect()
+        })
     }
 
     /// What single columns are given or may hold.
@@ -679,9 +669,9 @@ impl OfTable<'_, '_> {
         found
     }
 
-    fn triggers(&self) -> Vec<Guarantee> {
+    fn triggers(&self) -> impl Iterator<Item = Guarantee> {
         let triggers = self.table.triggers.iter().flatten();
-        let found = triggers.map(|trigger| {
+        triggers.map(move |trigger| {
             let kept = Kept::by_application(
                 "does the work of the trigger; work that may come later can follow the table's stream",
             );
@@ -691,8 +681,7 @@ impl OfTable<'_, '_> {
                 name: Some(trigger.name.clone()),
                 ..self.guarantee(GuaranteeKind::Trigger, &[], declared, kept)
             }
-        });
-        found.collect()
+        })
     }
 }
 
@@ -773,45 +762,31 @@ fn is_exact(column: &Column, dbms: Dbms) -> bool {
 
 /// What the catalog does not say of the tables that are used.
 fn not_read(covered: &[Covered<'_>], catalog: &Catalog, uses: &TableUses<'_>) -> Vec<String> {
-    let tables = || {
-        let tables = catalog.tables.iter();
-        tables.filter(|table| uses.is_used(&table.name))
-    };
     let of = |what: &str, is: &dyn Fn(&Table) -> bool| {
-        let names = tables().filter(|table| is(table));
-        let names: Vec<String> = names.map(|t| catalog.display_name(&t.name)).collect();
-        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+        let tables = catalog.tables.iter();
+        let tables = tables.filter(|table| uses.is_used(&table.name) && is(table));
+        let names = joined(tables.map(|table| catalog.display_name(&table.name)), ", ");
+        (!names.is_empty()).then(|| format!("{what} {names}"))
     };
+    let of_stored =
+        |what: &str, is: &dyn Fn(&Table) -> bool| of(what, &|table| table.is_stored() && is(table));
     let is_unread = |key: &ForeignKey| key.on_update.is_none();
-    let mut missing: Vec<String> = [
-        of("CHECK constraints of", &|table| {
-            table.is_stored() && table.checks.is_none()
+    let hidden = "declarations with columns that this user may not read, of";
+    let may_hide = |table: &Table| table.hidden_columns.is_some() || catalog.may_hide_names(table);
+    let missing = [
+        of_stored("CHECK constraints of", &|table| table.checks.is_none()),
+        of_stored("triggers of", &|table| table.triggers.is_none()),
+        of_stored("ON UPDATE of the foreign keys of", &|table| {
+            table.foreign_keys.iter().any(is_unread)
         }),
-        of("triggers of", &|table| {
-            table.is_stored() && table.triggers.is_none()
-        }),
-        of("ON UPDATE of the foreign keys of", &|table| {
-            table.is_stored() && table.foreign_keys.iter().any(is_unread)
-        }),
-        of(
-            "declarations with columns that this user may not read, of",
-            &|table| {
-                let may_hide = table.hidden_columns.is_some() || catalog.may_hide_names(table);
-                table.is_stored() && may_hide
-            },
-        ),
+        of_stored(hidden, &may_hide),
         of("the tables behind", &|table| !table.is_stored()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    ];
+    let mut missing: Vec<String> = missing.into_iter().flatten().collect();
     let queries = covered.iter().filter(|each| each.scan.from.sql().is_some());
-    let queries: Vec<&str> = queries.map(|each| &*each.subject.item.name).collect();
+    let queries = joined(queries.map(|each| &*each.subject.item.name), ", ");
     if !queries.is_empty() {
-        missing.push(format!(
-            "the tables in the queries of {}",
-            queries.join(", ")
-        ));
+        missing.push(format!("the tables in the queries of {queries}"));
     }
     let may_be_numbered = |table: &Table| {
         let own = table.columns.iter();

@@ -39,21 +39,11 @@ pub(crate) fn fixed(item: &ItemType, partition: &[KeyAttribute]) -> Option<Strin
 
 /// The key attributes of a table and its indexes, each with whether it is a sort key of any.
 pub(crate) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
-    let mut found: Vec<(&KeyAttribute, bool)> = Vec::new();
-    let mut add = |key, is_sort: bool| {
-        let key: &KeyAttribute = key;
-        match found.iter_mut().find(|(other, _)| other.name == key.name) {
-            Some((_, sorts)) => *sorts |= is_sort,
-            None => found.push((key, is_sort)),
-        }
-    };
-    add(&table.partition, false);
-    table.sort.iter().for_each(|key| add(key, true));
-    for index in table.all_indexes() {
-        index.partition.iter().for_each(|key| add(key, false));
-        index.sort.iter().for_each(|key| add(key, true));
-    }
-    found
+    let of_indexes = table.all_indexes().flat_map(|index| &index.sort);
+    let sorts = table.sort.iter().chain(of_indexes);
+    let is_sort = |key: &KeyAttribute| sorts.clone().any(|sort| sort.name == key.name);
+    let keys = table.key_attributes().into_iter();
+    keys.map(|key| (key, is_sort(key))).collect()
 }
 
 /// What an item must have to be in an index, beyond what the table's own key demands of every item; `None` where its item

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use dynafold_format::joined;
+
 use super::facts::{ProofSubject, RelationKind, RowFacts, UniqueColumns};
 use super::forms::{KnownTemplate, ValueUse};
 use super::meet::{CommonText, ProofBudget, two_readings};
@@ -310,8 +312,7 @@ fn proved(
         }
     }
     let columns = key.columns.iter().map(|column| subject.column(*column));
-    let columns: Vec<&str> = columns.collect();
-    let columns = columns.join(", ");
+    let columns = joined(columns, ", ");
     let read = format!(
         "{} ({columns}) can be read back: {}",
         key.called,
@@ -367,7 +368,7 @@ fn read_twice(reading: &ValueReading<'_>, readings: &[ValueReading<'_>]) -> Inje
                     let value = value.map_or("", |(_, value)| value.as_str());
                     format!("{}='{value}'", other.written())
                 });
-                named.collect::<Vec<_>>().join(", ")
+                joined(named, ", ")
             });
             Some(format!("{a} and {b} both give `{}`", meeting.text))
         }
@@ -408,10 +409,8 @@ fn absent(subject: ProofSubject<'_>, key: &UniqueColumns, gaps: &[Blamed]) -> In
     let missing = key.columns.iter().zip(gaps);
     let missing = missing.filter(|(_, (gap, _))| *gap == Gap::Absent);
     let columns: Vec<usize> = missing.map(|(column, _)| *column).collect();
-    let missing = columns
-        .iter()
-        .map(|column| format!("`{}`", subject.column(*column)));
-    let missing = missing.collect::<Vec<_>>().join(" and ");
+    let written = |column: &usize| format!("`{}`", subject.column(*column));
+    let missing = joined(columns.iter().map(written), " and ");
     let is_unenforced = |column: &usize| subject.facts.unenforced.contains(column);
     let (shown, left_out) = if subject.facts.filtered {
         let unknown = "out, and it is not known whether `where` keeps only one row of each";

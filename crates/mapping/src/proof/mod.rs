@@ -56,6 +56,6 @@ pub use recoverable::RowDomains;
 pub use report::{
     Coverage, IndexProof, KeySize, MembershipProof, PatternProof, Proofs, SizeProof, Writes,
 };
-pub(super) use size::{RefusedContent, column_bytes, refused, size};
+pub(super) use size::{column_bytes, refused, size};
 pub use texts::KeyTexts;
 pub(super) use texts::key_texts;

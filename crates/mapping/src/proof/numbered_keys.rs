@@ -28,13 +28,12 @@ pub(crate) fn numbered_keys(
     catalog: &Catalog,
     table: &dynafold_dynamodb::Table,
 ) -> Vec<String> {
-    let indexes = table.all_indexes().flat_map(dynafold_dynamodb::Index::key);
-    let keys: BTreeSet<&str> = (table.key()).chain(indexes).map(|key| &*key.name).collect();
+    let keys = table.key_attributes();
     let mut numbered = BTreeSet::new();
     for each in covered {
         let templates = keys
             .iter()
-            .filter_map(|key| each.subject.item.template(key));
+            .filter_map(|key| each.subject.item.template(&key.name));
         for placeholder in templates.flat_map(Template::placeholders) {
             let origin = each.scan.origin(placeholder.place.column);
             let own = origin.and_then(|(table, name)| {

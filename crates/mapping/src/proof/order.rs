@@ -195,9 +195,9 @@ fn rewritten(
         Filter::Map { .. } | Filter::Present { .. } if has_ordered_codes(filter) => {
             in_order("is one of a few codes in order")
         }
-        Filter::Map { codes, other } => {
-            let mut all = codes.iter().map(|(_, code)| code).chain(other);
-            if all.all(|code| matches!(code, Value::Number(_))) {
+        Filter::Map { .. } => {
+            let mut codes = filter.constants().into_iter();
+            if codes.all(|code| matches!(code, Value::Number(_))) {
                 Ok(WrittenForm::Number)
             } else {
                 open("is one of a few codes of several types")
@@ -250,11 +250,7 @@ fn rewritten(
 
 /// Whether a filter gives one of a few codes, all numbers or all text, whose texts are in their order.
 fn has_ordered_codes(filter: &Filter) -> bool {
-    let mut codes: Vec<&Value> = match filter {
-        Filter::Present { yes, no } => vec![yes, no],
-        Filter::Map { codes, other } => codes.iter().map(|(_, code)| code).chain(other).collect(),
-        _ => return false,
-    };
+    let mut codes = filter.constants();
     codes.sort_by(|a, b| compare(a, b));
     codes
         .windows(2)

@@ -247,14 +247,8 @@ fn constant(value: &Value) -> TextForm {
 /// `ordered` ends its text itself, in three ways.
 fn ordered(domain: Domain) -> Domain {
     let with = |first: &str, last: &str| {
-        let exponent = exactly(CharSet::digits(), 3);
-        [
-            literal(first),
-            exponent,
-            some(CharSet::digits()),
-            literal(last),
-        ]
-        .concat()
+        let (exponent, digits) = (exactly(CharSet::digits(), 3), some(CharSet::digits()));
+        [literal(first), exponent, digits, literal(last)].concat()
     };
     let forms = vec![literal("o"), with("p", "."), with("n", "~")];
     domain.into_text(forms).with_bytes(Some(43))

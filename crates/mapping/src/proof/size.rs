@@ -1,8 +1,6 @@
 //! How large an item and its keys can be, by the limits of columns, and what writing one costs.
 
-use dynafold_dynamodb::{
-    KeyAttribute, KeyType, MAX_ITEM_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
-};
+use dynafold_dynamodb::{KeyAttribute, KeyType, MAX_ITEM_BYTES, max_key_bytes, write_units};
 use dynafold_relational::catalog::DataType;
 use dynafold_relational::value::Value;
 
@@ -11,7 +9,9 @@ use super::facts::ProofSubject;
 use super::forms::{KnownTemplate, TextShape, ValueUse};
 use super::indexes::{conditions, key_attributes};
 use super::{KeySize, SizeProof, Writes};
-use crate::model::{AttributeNode, Template, TemplatePart};
+use crate::diagnostic::Code;
+use crate::model::{AttributeNode, Template, TemplatePart, ValuePath};
+use crate::scalar::quoted;
 use crate::template::{Filter, canonical};
 
 /// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
@@ -143,31 +143,23 @@ fn key_sizes(subject: ProofSubject<'_>) -> Vec<KeySize> {
             attribute: key.name.to_string(),
             bytes: text.bytes,
             without_limit: text.without_limit,
-            allowed: allowed(is_sort),
+            allowed: max_key_bytes(is_sort),
         })
     });
     sizes.collect()
 }
 
-/// Most bytes of a key attribute that DynamoDB takes.
-fn allowed(is_sort: bool) -> usize {
-    if is_sort {
-        MAX_SORT_BYTES
-    } else {
-        MAX_PARTITION_BYTES
-    }
-}
-
 fn weight(subject: ProofSubject<'_>, wanted: &dyn Fn(&str) -> bool) -> TracedBytes {
     let attributes = subject.item.attributes.iter();
-    let wanted_ones = attributes.filter(|(name, _)| wanted(name));
-    let mut whole = wanted_ones
-        .map(|(name, node)| TracedBytes::of(name.len()).and(value(subject, node)))
-        .fold(TracedBytes::default(), TracedBytes::and);
-    for place in &subject.item.spreads {
-        whole = whole.and(TracedBytes::unlimited(format!("`{}`", place.written)));
-    }
-    whole
+    let held = attributes.filter(|(name, _)| wanted(name));
+    let held = held.map(|(name, node)| TracedBytes::of(name.len()).and(value(subject, node)));
+    let spreads = subject.item.spreads.iter().map(spread);
+    held.chain(spreads)
+        .fold(TracedBytes::default(), TracedBytes::and)
+}
+
+fn spread(place: &ValuePath) -> TracedBytes {
+    TracedBytes::column(&place.written, None)
 }
 
 fn value(subject: ProofSubject<'_>, node: &AttributeNode) -> TracedBytes {
@@ -178,11 +170,8 @@ fn value(subject: ProofSubject<'_>, node: &AttributeNode) -> TracedBytes {
             let members = members
                 .iter()
                 .map(|(name, node)| TracedBytes::of(name.len() + 1).and(value(subject, node)));
-            let spreads = spreads.iter();
-            let spreads =
-                spreads.map(|place| TracedBytes::unlimited(format!("`{}`", place.written)));
             members
-                .chain(spreads)
+                .chain(spreads.iter().map(spread))
                 .fold(TracedBytes::of(3), TracedBytes::and)
         }
         AttributeNode::List(nodes) => nodes
@@ -237,15 +226,7 @@ fn largest_constant(filter: &Filter) -> Option<usize> {
         Value::Number(number) => number.size(),
         value => canonical(value).map_or(1, str::len),
     };
-    match filter {
-        Filter::Default(value) => Some(size(value)),
-        Filter::Present { yes, no } => Some(size(yes).max(size(no))),
-        Filter::Map { codes, other } => {
-            let codes = codes.iter().map(|(_, code)| code);
-            codes.chain(other).map(size).max()
-        }
-        _ => None,
-    }
+    filter.constants().into_iter().map(size).max()
 }
 
 /// Escaping makes three bytes of one at worst.
@@ -266,27 +247,15 @@ fn literals(template: &Template) -> usize {
     template.flat().into_iter().map(length).sum()
 }
 
-/// What a key attribute may hold that DynamoDB refuses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RefusedContent {
-    /// The empty text: this placeholder is all there is to it. With its column.
-    Empty { column: String, value: String },
-    /// More bytes than there may be: this many, by these columns.
-    Long {
-        bytes: usize,
-        most: usize,
-        columns: Vec<String>,
-    },
-}
-
-/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns.
-/// Columns without a limit are not told of.
+/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns: empty, or too long. Each with
+/// its code, what is wrong and how to mend it. Columns without a limit are not told of.
 pub(crate) fn refused(
     subject: ProofSubject<'_>,
     key: &KeyAttribute,
     is_sort: bool,
-) -> Vec<RefusedContent> {
-    let mut refused = Vec::new();
+    is_never_empty: bool,
+) -> Vec<(Code, String, String)> {
+    let (mut refused, name) = (Vec::new(), &key.name);
     let template = subject.item.template(&key.name);
     let Some(template) = template.filter(|_| key.key_type == KeyType::S) else {
         return refused;
@@ -295,19 +264,32 @@ pub(crate) fn refused(
     if let Some(text) = known.uses.first()
         && known.shapes.iter().any(TextShape::may_be_empty)
         && !text.placeholder.is_redacted()
+        && !is_never_empty
     {
-        refused.push(RefusedContent::Empty {
-            column: text.placeholder.place.written.to_string(),
-            value: text.placeholder.to_string(),
-        });
+        let column = &text.placeholder.place.written;
+        let message = format!(
+            "if `{column}` is empty text, the key `{name}` is empty and DynamoDB refuses the item: the row is rejected"
+        );
+        let help = if subject.table.is_key(name) {
+            format!("put text around it, or leave such rows out: where: {column} <> ''")
+        } else {
+            format!(
+                "put text around it, or leave such rows out of the index with this under `attributes`: {name}: {{ $value: {}, $when: \"{column} <> ''\" }}",
+                quoted(&text.placeholder.to_string())
+            )
+        };
+        refused.push((Code::EmptyKey, message, help));
     }
-    let (text, most) = (text_bytes(&known), allowed(is_sort));
+    let (text, most) = (text_bytes(&known), max_key_bytes(is_sort));
     if let Some(bytes) = text.most().filter(|bytes| *bytes > most) {
-        refused.push(RefusedContent::Long {
-            bytes,
-            most,
-            columns: heaviest(text.columns),
-        });
+        let message = format!(
+            "the key `{name}` may have {bytes} bytes by its columns' limits; DynamoDB allows {most}"
+        );
+        let columns = heaviest(text.columns).join(", ");
+        let help = format!(
+            "shorten {columns} with `truncate(n)`, or leave it out; a longer key rejects its row"
+        );
+        refused.push((Code::LongKey, message, help));
     }
     refused
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fmt::LowerExp;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use dynafold_dynamodb::Attribute;
 use dynafold_relational::catalog::{DataType, Dbms};
@@ -17,7 +16,7 @@ use super::forms::{ShapePiece, TextShape, shapes};
 use super::meet::{CommonText, ProofBudget, meeting};
 use super::text::{CharSet, is_literal, letters};
 use crate::model::{AttributeNode, Placeholder, Template};
-use crate::template::{Escape, Filter};
+use crate::template::Filter;
 
 /// The texts that a key attribute of an item type can have; more perhaps, never less.
 #[derive(Debug, Clone)]
@@ -35,7 +34,6 @@ struct Known {
     shapes: Vec<TextShape>,
     /// Of each value which texts of its forms it has.
     exact: Vec<Exact>,
-    values: Vec<Placeholder>,
 }
 
 impl KeyTexts {
@@ -52,26 +50,26 @@ impl KeyTexts {
         zone: &TimeZone,
         of: &dyn Fn(&Placeholder) -> (Domain, Option<&'t ColumnFact>),
     ) -> Self {
-        let known = |domain: &dyn Fn(&Placeholder) -> Domain| Known {
-            shapes: shapes(node, zone, domain),
-            exact: node.template().map_or(Vec::new(), |template| {
-                let exact = |one: &Placeholder| Exact::of(one, &domain(one), of(one).1, zone);
-                template.placeholders().map(exact).collect()
-            }),
-            values: node.template().map_or(Vec::new(), |template| {
-                template.placeholders().cloned().collect()
-            }),
+        let values = || node.template().into_iter().flat_map(Template::placeholders);
+        let known = |domain: &dyn Fn(&Placeholder) -> Domain| {
+            let exact = values().map(|one| Exact {
+                kind: Kind::of(&one.filters, &domain(one), of(one).1, zone),
+                value: one.clone(),
+            });
+            Known {
+                shapes: shapes(node, zone, domain),
+                exact: exact.collect(),
+            }
         };
         let is_unclear = |one: &Placeholder| {
             let (domain, column) = of(one);
             column.is_some_and(|column| column.unclear)
                 || !is_known(&one.filters, domain.in_figures(), column, zone)
         };
-        let mut values = node.template().into_iter().flat_map(Template::placeholders);
         Self {
             narrow: known(&|placeholder| of(placeholder).0.in_figures()),
             wide: known(&|placeholder| of(placeholder).0),
-            is_clear: !values.any(is_unclear),
+            is_clear: !values().any(is_unclear),
         }
     }
 
@@ -98,11 +96,11 @@ impl KeyTexts {
         if !both().all(|(texts, value)| texts.is_clear() && texts.can_be(value)) {
             return false;
         }
-        let values: Vec<&Placeholder> = texts.iter().flat_map(|one| &one.narrow.values).collect();
-        let mut later = values.iter().enumerate();
+        let exact: Vec<&Exact> = texts.iter().flat_map(|one| &one.narrow.exact).collect();
+        let mut later = exact.iter().enumerate();
         let is_twice = later.any(|(at, one)| {
-            let mut others = values.iter().skip(at + 1);
-            others.any(|other| is_one_place(one, other))
+            let mut others = exact.iter().skip(at + 1);
+            others.any(|other| one.is_of_place(other))
         });
         let may_be_odd = |value: &&Attribute| match value {
             Attribute::S(text) => text.contains([' ', '\0']),
@@ -122,11 +120,10 @@ impl KeyTexts {
             });
             readings = joined.collect();
         }
-        let exact: Vec<&Exact> = texts.iter().flat_map(|one| &one.narrow.exact).collect();
         let is_sure = |reading: &Vec<Option<&str>>| {
             let mut read = reading.iter().zip(&exact);
             let is_odd = read.any(|(text, exact)| text.is_some_and(|text| exact.is_odd(text)));
-            !is_odd && agrees(&values, reading)
+            !is_odd && agrees(&exact, reading)
         };
         readings.iter().any(is_sure)
     }
@@ -188,22 +185,15 @@ impl Known {
 /// Most readings of a key attribute that are looked at.
 const MAX_READINGS: usize = 32;
 
-fn is_one_place(one: &Placeholder, other: &Placeholder) -> bool {
-    one.place.column == other.place.column && one.place.path == other.place.path
-}
-
 /// Whether what a key holds of one column is of one value, as far as that is known.
-fn agrees(values: &[&Placeholder], reading: &[Option<&str>]) -> bool {
+fn agrees(values: &[&Exact], reading: &[Option<&str>]) -> bool {
     values.iter().all(|one| {
         let both = values.iter().zip(reading);
-        let of_one = both.filter(|(other, _)| is_one_place(one, other));
+        let of_one = both.filter(|(other, _)| one.is_of_place(other));
         let texts: Vec<(&[Filter], Option<String>)> = of_one
-            .map(|(value, text)| {
-                let text = text.and_then(|text| match &value.escape {
-                    Some(escape) => escape.undo(text),
-                    None => Some(text.to_owned()),
-                });
-                (value.filters.as_slice(), text)
+            .map(|(each, text)| {
+                let text = text.and_then(|text| each.value.unescaped(text));
+                (each.value.filters.as_slice(), text)
             })
             .collect();
         let mut told = texts.iter();
@@ -319,8 +309,7 @@ pub(crate) fn key_texts(subject: ProofSubject<'_>) -> Vec<KeyTexts> {
 #[derive(Debug, Clone)]
 struct Exact {
     kind: Kind,
-    /// What is escaped in it.
-    escape: Option<Arc<Escape>>,
+    value: Placeholder,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -367,27 +356,16 @@ const ANY_NUMBER: Kind = Kind::Number {
 };
 
 impl Exact {
-    /// Of a value. `domain`: what is known of it. `column`: its column, where it is all of one.
-    fn of(
-        value: &Placeholder,
-        domain: &Domain,
-        column: Option<&ColumnFact>,
-        zone: &TimeZone,
-    ) -> Self {
-        Self {
-            kind: Kind::of(&value.filters, domain, column, zone),
-            escape: value.escape.clone(),
-        }
+    /// Whether both are of one column or member.
+    fn is_of_place(&self, other: &Self) -> bool {
+        let (own, other) = (&self.value.place, &other.value.place);
+        own.column == other.column && own.path == other.path
     }
 
     /// Whether a text of the value's forms is one that it has.
     fn allows(&self, text: &str) -> bool {
-        match &self.escape {
-            Some(escape) => escape
-                .undo(text)
-                .is_some_and(|text| self.kind.allows(&text)),
-            None => self.kind.allows(text),
-        }
+        let text = self.value.unescaped(text);
+        text.is_some_and(|text| self.kind.allows(&text))
     }
 
     /// Whether not every database has such a text: MySQL and MariaDB cut blanks at the end of a CHAR, and PostgreSQL has no NUL.
@@ -629,6 +607,8 @@ fn is_moment(text: &str, dbms: Option<Dbms>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::catalog::TypeFamily;
+
     use super::*;
 
     #[test]
@@ -712,7 +692,7 @@ mod tests {
     fn bytes_are_as_many_as_the_type_has() {
         let exact = |fixed| Exact {
             kind: Kind::Bytes { most: 4, fixed },
-            escape: None,
+            value: Placeholder::of_column(0, "b", TypeFamily::Binary),
         };
         for (bytes, varying, fixed) in [
             (&b"abcd"[..], true, true),

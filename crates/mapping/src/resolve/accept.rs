@@ -43,12 +43,8 @@ pub(super) fn take(
             if accepted.len() == before && !is_elsewhere {
                 let message = format!("there is no warning `{}` here to accept", written.value);
                 let help = "remove it: it would hide such a warning in the future";
-                found.add(
-                    Code::UnneededAcceptance,
-                    written.span.clone(),
-                    message,
-                    help,
-                );
+                let span = written.span.clone();
+                found.add(Code::UnneededAcceptance, span, message, help);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, DynamoType};
-use dynafold_format::counted;
+use dynafold_format::{counted, every};
 use dynafold_relational::catalog::{Column, DataType, Table, TypeFamily};
 use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_relational::value::{Number, NumberError};
@@ -80,12 +80,8 @@ impl ItemBinder<'_> {
                 self.template(yaml, text).map(AttributeNode::Template)
             }
             YamlContent::List(elements) => {
-                let nodes: Vec<Option<AttributeNode>> =
-                    elements.iter().map(|e| self.node(e)).collect();
-                nodes
-                    .into_iter()
-                    .collect::<Option<_>>()
-                    .map(AttributeNode::List)
+                let nodes = every(elements.iter().map(|element| self.node(element)));
+                nodes.map(AttributeNode::List)
             }
             // Validation has said what is wrong with it.
             YamlContent::Map { .. } if yaml.is_unquoted_template() => None,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::MAX_ITEM_BYTES;
+use dynafold_format::joined;
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TypeFamily, hidden_in_words};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
@@ -493,9 +494,8 @@ pub(super) fn served(
 /// The key condition as people write it.
 fn condition(pattern: &AccessPattern) -> String {
     let each = pattern.conditions().map(|(key, operator, values)| {
-        let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
-        let operator = operator.replace('_', " ");
-        format!("{} {operator} {}", key.name, values.join(" and "))
+        let values = joined(values.into_iter().map(ToString::to_string), " and ");
+        format!("{} {} {values}", key.name, operator.replace('_', " "))
     });
-    each.collect::<Vec<_>>().join(", ")
+    joined(each, ", ")
 }

@@ -154,28 +154,23 @@ impl ItemBinder<'_> {
         };
         let mut elements = self.scope.elements.iter();
         let found = elements.find(|element| index == element.index || index == element.value);
-        match found {
-            Some(element) if index == element.index => ColumnFact {
-                written: format!("{}.$index", element.alias),
-                domain: Domain::of(&position, "", Dbms::Postgres, false),
-                data_type: Some(position),
-                bytes: Some(7),
-                own_order: None,
-                unclear: false,
-                is_ambiguous: false,
-                bounds: None,
-            },
-            found => ColumnFact {
-                written: found.map_or_else(String::new, |element| element.alias.clone()),
-                data_type: None,
-                domain: Domain::unknown("elements of an array may be equal"),
-                bytes: None,
-                own_order: None,
-                unclear: false,
-                is_ambiguous: false,
-                bounds: None,
-            },
+        let mut fact = ColumnFact {
+            written: found.map_or_else(String::new, |element| element.alias.clone()),
+            data_type: None,
+            domain: Domain::unknown("elements of an array may be equal"),
+            bytes: None,
+            own_order: None,
+            unclear: false,
+            is_ambiguous: false,
+            bounds: None,
+        };
+        if found.is_some_and(|element| index == element.index) {
+            fact.written.push_str(".$index");
+            fact.domain = Domain::of(&position, "", Dbms::Postgres, false);
+            fact.data_type = Some(position);
+            fact.bytes = Some(7);
         }
+        fact
     }
 
     /// Which columns determine which: a parent's unique key determines the columns that are joined to it, because the join

@@ -1,6 +1,6 @@
 //! Binds `$embed`: finds the children, and says what becomes of each.
 
-use dynafold_format::text_if;
+use dynafold_format::{every, text_if};
 use dynafold_relational::catalog::{DataType, Table, TypeFamily};
 use dynafold_relational::scan::Embed;
 
@@ -160,9 +160,7 @@ impl ItemBinder<'_> {
             }
             None => order.elements().iter().filter_map(spanned).collect(),
         };
-        let places: Vec<Option<(usize, bool)>> =
-            written.iter().map(|column| self.order_by(column)).collect();
-        places.into_iter().collect()
+        every(written.iter().map(|column| self.order_by(column)))
     }
 
     fn order_by(&mut self, written: &Spanned<String>) -> Option<(usize, bool)> {

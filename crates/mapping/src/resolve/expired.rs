@@ -1,6 +1,6 @@
 //! Access patterns that return items after they have expired.
 
-use dynafold_format::{has_word, text_if};
+use dynafold_format::{has_word, joined, text_if};
 
 use super::patterns::BoundPattern;
 use super::reached::PatternFinds;
@@ -32,16 +32,14 @@ fn report<'a>(
     ttl: &str,
     found: &[&'a ResolvedItem],
 ) {
-    let may_expire =
-        |item: &&&ResolvedItem| item.item.node(ttl).is_some() || !item.item.spreads.is_empty();
-    let expiring = found.iter().filter(may_expire);
-    let expiring: Vec<&str> = expiring.map(|item| &*item.item.name).collect();
+    let expiring = found.iter().map(|item| &item.item);
+    let expiring = expiring.filter(|item| item.may_expire(whole.table));
+    let expiring = joined(expiring.map(|item| &*item.name), ", ");
     if expiring.is_empty() {
         return;
     }
     let message = format!(
-        "items of {} may come back after they have expired: DynamoDB deletes them days later",
-        expiring.join(", ")
+        "items of {expiring} may come back after they have expired: DynamoDB deletes them days later"
     );
     let mut all = found.iter();
     let lacking = all.any(|item| may_lack(whole.subject(item), ttl));
@@ -72,9 +70,7 @@ fn report<'a>(
         "{project}leave them out: {condition} and params: {{ {time}: \"{{now | epoch}}\" }}; never use such an item as a lock"
     );
     let place = whole.pattern_place(pattern);
-    whole
-        .diagnostics
-        .add(Code::ExpiredItems, place, message, help);
+    (whole.diagnostics).add(Code::ExpiredItems, place, message, help);
 }
 
 /// A name for the time of the request that no parameter of the pattern or its SQL has.

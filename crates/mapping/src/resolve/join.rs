@@ -1,12 +1,11 @@
 //! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
+use dynafold_format::{every, joined};
 use dynafold_relational::catalog::{Column, ForeignKey, Table, TableKind};
 
 use super::constraints::has_one_parent;
 use super::equality::unlike;
-use super::scope::{
-    ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, of_hidden, unknown_column,
-};
+use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, lacks};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
@@ -137,9 +136,7 @@ fn by_key<'a>(
         diagnostics.push(fault(message).with_help(help));
         return None;
     }
-    let found: Vec<Option<JoinColumn<'_>>> =
-        columns.iter().map(|column| ours(column, scope)).collect();
-    let found: Vec<JoinColumn<'_>> = found.into_iter().collect::<Option<_>>()?;
+    let found = every(columns.iter().map(|column| ours(column, scope)))?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
         let message = "the columns of a foreign key must belong to one table".to_owned();
@@ -171,10 +168,7 @@ fn by_key<'a>(
     if table.hidden_columns.is_some()
         && let Some(hidden) = referenced.find(|name| table.column(name).is_none())
     {
-        let names = table.columns.iter().map(|column| column.name.as_str());
-        let relation = format!("`{}`", table.name.name);
-        let fault = unknown_column(hidden, first.span.clone(), &relation, names);
-        diagnostics.push(of_hidden(fault, Some(table)));
+        diagnostics.push(lacks(table, &table.name.name, hidden, first.span.clone()));
         return None;
     }
     let pairs = key.columns.iter().zip(&key.referenced_columns);
@@ -197,30 +191,24 @@ pub(super) fn matched(
     scope: &Scope<'_>,
 ) -> Option<Vec<ColumnPair>> {
     let (catalog, diagnostics) = (scope.catalog, scope.diagnostics);
-    let names = table.columns.iter().map(|column| column.name.as_str());
-    let on: Vec<Option<ColumnPair>> = pairs
-        .iter()
-        .map(|(theirs, our)| {
-            let known = table.column(&theirs.value);
-            if known.is_none() {
-                let relation = format!("`{}`", table.name.name);
-                let (name, span) = (&theirs.value, theirs.span.clone());
-                let fault = unknown_column(name, span, &relation, names.clone());
-                diagnostics.push(of_hidden(fault, Some(table)));
-            }
-            let found = ours(our, scope);
-            let (theirs, found) = (known?, found?);
-            let known = found.known;
-            let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
-            diagnostics.extend(fault);
-            Some(ColumnPair {
-                owner: found.owner,
-                ours: found.column,
-                theirs: theirs.name.clone(),
-            })
+    let on = pairs.iter().map(|(theirs, our)| {
+        let known = table.column(&theirs.value);
+        if known.is_none() {
+            let (name, span) = (&theirs.value, theirs.span.clone());
+            diagnostics.push(lacks(table, &table.name.name, name, span));
+        }
+        let found = ours(our, scope);
+        let (theirs, found) = (known?, found?);
+        let known = found.known;
+        let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
+        diagnostics.extend(fault);
+        Some(ColumnPair {
+            owner: found.owner,
+            ours: found.column,
+            theirs: theirs.name.clone(),
         })
-        .collect();
-    on.into_iter().collect()
+    });
+    every(on)
 }
 
 fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {
@@ -243,14 +231,10 @@ fn foreign_key<'t>(wanted: &[&str], base: &'t Table) -> Result<&'t ForeignKey, (
     let mut fitting = base.foreign_keys.iter().filter(fits);
     let Some(key) = fitting.next() else {
         let declared = base.foreign_keys.iter().map(|key| key.columns.join(", "));
-        let declared: Vec<String> = declared.collect();
         let table = &base.name.name;
-        let there = match declared.as_slice() {
-            [] => format!("`{table}` declares no foreign keys; write"),
-            declared => format!(
-                "its foreign keys are on {}; for other columns, write",
-                declared.join("; ")
-            ),
+        let there = match joined(declared, "; ").as_str() {
+            "" => format!("`{table}` declares no foreign keys; write"),
+            declared => format!("its foreign keys are on {declared}; for other columns, write"),
         };
         return Err((
             format!("`{written}` is not a foreign key of `{table}`"),

@@ -100,37 +100,28 @@ fn uncompressible(
     item: &ResolvedItem,
     table: &Table,
 ) -> Option<(String, Option<String>)> {
-    if is_key(name, table) {
-        return Some((
-            format!("`{name}` is a key attribute, which cannot be compressed"),
-            None,
-        ));
-    }
-    if table.ttl.as_deref() == Some(name) {
-        return Some((
-            format!("`{name}` is the TTL attribute, which must stay a number"),
-            None,
-        ));
-    }
-    let Some(node) = item.item.node(name) else {
-        let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
-        let message = format!("`{}` has no attribute `{name}`", item.item.name);
-        let fault = (message, did_you_mean(name, names));
-        return item.item.spreads.is_empty().then_some(fault);
+    let mut help = None;
+    let why = match item.item.node(name).map(AttributeNode::known_family) {
+        _ if is_key(name, table) => "a key attribute, which cannot be compressed".to_owned(),
+        _ if table.ttl.as_deref() == Some(name) => {
+            "the TTL attribute, which must stay a number".to_owned()
+        }
+        None => {
+            let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
+            let message = format!("`{}` has no attribute `{name}`", item.item.name);
+            let fault = (message, did_you_mean(name, names));
+            return item.item.spreads.is_empty().then_some(fault);
+        }
+        Some(Some(TypeFamily::Binary)) => {
+            help = Some("make it text with `| base64`, or leave it out here".to_owned());
+            "binary already, so readers could not tell whether it is compressed".to_owned()
+        }
+        Some(Some(family @ (TypeFamily::Number | TypeFamily::Boolean))) => {
+            format!("{}, which is never large", family.name())
+        }
+        Some(_) => return None,
     };
-    match node.known_family() {
-        Some(TypeFamily::Binary) => Some((
-            format!(
-                "`{name}` is binary already, so readers could not tell whether it is compressed"
-            ),
-            Some("make it text with `| base64`, or leave it out here".to_owned()),
-        )),
-        Some(family @ (TypeFamily::Number | TypeFamily::Boolean)) => Some((
-            format!("`{name}` is {}, which is never large", family.name()),
-            None,
-        )),
-        _ => None,
-    }
+    Some((format!("`{name}` is {why}"), help))
 }
 
 /// Digits that stand for themselves in a sort key are escaped in its numbers and times: `%31` does

@@ -105,14 +105,11 @@ pub fn resolve(
         return resolution;
     }
     resolution.proofs = Some(mapping.proofs(&checked));
-    let known = mapping.subjects().into_iter();
-    let known = known.map(|subject| (key_texts(subject), RowDomains::of(subject, catalog.dbms)));
-    let known: Vec<_> = known.collect();
-    let item_types = resolved.into_iter().zip(known);
-    let item_types = item_types.map(|(each, (key_texts, domains))| ItemType {
-        key_texts,
-        domains,
-        ..each.item
+    let subjects = mapping.subjects().into_iter();
+    let item_types = subjects.map(|subject| ItemType {
+        key_texts: key_texts(subject),
+        domains: RowDomains::of(subject, catalog.dbms),
+        ..subject.item.clone()
     });
     let mut item_types: Vec<ItemType> = item_types.collect();
     let patterns = checked.patterns.into_iter();

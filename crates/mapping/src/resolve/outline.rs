@@ -52,8 +52,7 @@ impl Outline {
     /// Adds what only the schema tells of the places in attributes.
     pub fn complete(&mut self, model: &Model) {
         for item_type in &mut self.item_types {
-            let mut known = model.item_types.iter();
-            if let Some(known) = known.find(|known| known.name == item_type.name) {
+            if let Some(known) = model.item_type(&item_type.name) {
                 let attributes = known.attributes.iter();
                 item_type.places = attributes
                     .map(|(name, node)| (name.clone(), node.all_places()))
@@ -71,11 +70,8 @@ impl Outline {
 pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
     let diagnostics = Diagnostics::of(faults);
     let (table, time_zone) = table::resolve(&raw.table, &diagnostics);
-    let makes: Vec<KnownAttributes> = raw
-        .items
-        .iter()
-        .map(|item| make(item, raw, &table))
-        .collect();
+    let both = raw.items.iter().map(|item| outlined(item, raw, &table));
+    let (makes, mut item_types): (Vec<_>, Vec<_>) = both.unzip();
     let context = PatternContext {
         table: &table,
         makes: &makes,
@@ -87,35 +83,14 @@ pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
     let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
     let mut diagnostics = diagnostics.take();
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
-    let item_types = makes.into_iter().zip(&raw.items).map(|(made, item)| {
-        let mut is_open = item.columns.is_none();
-        let mut places: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
-        for entry in item.key.iter().chain(&item.attributes) {
-            let mut own = Vec::new();
-            if entry.key == SPREAD {
-                own.extend(entry.value.text().map(Arc::from));
-            } else {
-                is_open |= read_places(&entry.value, &mut own);
-            }
-            places.push((entry.key.as_str().into(), own));
-        }
-        for column in item.columns.iter().flatten() {
-            let name = column.value.rsplit('.').next().unwrap_or_default();
-            is_open |= name == "*";
-            places.push((name.into(), vec![column.value.as_str().into()]));
-        }
-        OutlinedItemType {
-            name: made.name,
-            attributes: made.attributes,
-            places,
-            is_open,
-        }
-    });
+    for (item_type, made) in item_types.iter_mut().zip(makes) {
+        item_type.attributes = made.attributes;
+    }
     Outline {
         table,
         time_zone,
         patterns,
-        item_types: item_types.collect(),
+        item_types,
         type_attribute: type_attribute(raw),
         diagnostics,
     }
@@ -148,24 +123,32 @@ fn read_places(node: &YamlNode, found: &mut Vec<Arc<str>>) -> bool {
     is_open
 }
 
-/// What an item type makes of its attributes, as far as the mapping itself says.
-fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
-    let mut is_open = item.columns.is_none();
+/// An item type as far as the mapping itself says: what it makes of its attributes, and its outline without these.
+fn outlined(item: &RawItem, raw: &Raw, table: &Table) -> (KnownAttributes, OutlinedItemType) {
+    let name: Arc<str> = item.name.value.as_str().into();
+    let mut has_all = item.columns.is_none();
+    let (mut has_spread, mut has_unnamed) = (false, false);
     let mut attributes: Vec<(Arc<str>, Option<Template>)> = Vec::new();
+    let mut places: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
     for entry in item.key.iter().chain(&item.attributes) {
-        if entry.key == "$spread" {
-            is_open = true;
+        let mut own = Vec::new();
+        if entry.key == SPREAD {
+            has_spread = true;
+            own.extend(entry.value.text().map(Arc::from));
         } else {
+            has_unnamed |= read_places(&entry.value, &mut own);
             attributes.push((entry.key.as_str().into(), value(&entry.value)));
         }
+        places.push((entry.key.as_str().into(), own));
     }
     for column in item.columns.iter().flatten() {
         let name = column.value.rsplit('.').next().unwrap_or_default();
         if name == "*" {
-            is_open = true;
+            has_all = true;
         } else {
             attributes.push((name.into(), loose(&format!("{{{}}}", column.value))));
         }
+        places.push((name.into(), vec![column.value.as_str().into()]));
     }
     attributes.extend(type_attribute(raw).map(|name| (name, None)));
     if raw.table.key_escape {
@@ -177,13 +160,20 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> KnownAttributes {
             }
         }
     }
-    KnownAttributes {
-        name: item.name.value.as_str().into(),
+    let outlined = OutlinedItemType {
+        name: name.clone(),
+        attributes: Vec::new(),
+        places,
+        is_open: has_all || has_unnamed,
+    };
+    let made = KnownAttributes {
+        name,
         attributes,
-        is_open,
+        is_open: has_all || has_spread,
         types: Vec::new(),
         carried: Vec::new(),
-    }
+    };
+    (made, outlined)
 }
 
 /// The name of the type attribute where the mapping does not choose one.

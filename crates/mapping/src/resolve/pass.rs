@@ -65,7 +65,7 @@ impl Passes {
             };
             Pass {
                 fickle: is_fickle(&scan, catalog),
-                estimated_rows: estimated_rows(&scan, catalog),
+                estimated_rows: base(&scan, catalog).and_then(|table| table.estimated_rows),
                 never_null: never_null(&scan, catalog),
                 may_hide_rows: may_hide_rows(&scan, catalog),
                 row_security: row_security(&scan, catalog),
@@ -76,9 +76,7 @@ impl Passes {
         };
         self.passes.into_iter().enumerate().map(complete).collect()
     }
-}
 
-impl Passes {
     /// The alias of a parent that a pass joins by these columns: whose, ours, theirs.
     pub(super) fn joined(
         &self,
@@ -261,11 +259,6 @@ impl PassBuilder {
 /// The table that a scan reads, where it reads one.
 fn base<'c>(scan: &Scan, catalog: &'c Catalog) -> Option<&'c Table> {
     catalog.table(scan.from.table()?)
-}
-
-/// About how many rows it reads.
-fn estimated_rows(scan: &Scan, catalog: &Catalog) -> Option<u64> {
-    base(scan, catalog)?.estimated_rows
 }
 
 /// The columns in which its table never has NULL.

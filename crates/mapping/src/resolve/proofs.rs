@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_dynamodb::{Index, Table};
+use dynafold_dynamodb::Index;
 use dynafold_format::{counted, joined};
 use dynafold_relational::catalog::{DataType, Dbms};
 
@@ -13,10 +13,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{AttributeNode, TemplatePart};
 use crate::proof::{
     ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
-    RefusedContent, RelationKind, SizeProof, coverage, disorders, guarantees, index,
-    key_attributes, numbered_keys, order, prove, refused, size, sort_keys,
+    RelationKind, SizeProof, coverage, disorders, guarantees, index, key_attributes, numbered_keys,
+    order, prove, refused, size, sort_keys,
 };
-use crate::scalar::quoted;
 use crate::template::Filter;
 
 /// Tells of keys that may meet and of sort keys out of order.
@@ -96,10 +95,8 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 
 fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
     let names = others.iter().take(NAMED);
-    let names = joined(
-        names.map(|(other, _)| format!("`{}`", other.item.name)),
-        ", ",
-    );
+    let names = names.map(|(other, _)| format!("`{}`", other.item.name));
+    let names = joined(names, ", ");
     match others.len().saturating_sub(NAMED) {
         0 => names,
         more => format!("{names} and {}", counted(more, "more item type")),
@@ -191,11 +188,8 @@ pub(super) fn refusals(whole: &ResolvedMapping<'_>) {
                 continue;
             }
             let is_never_empty = is_never_empty(whole, item, &key.name);
-            let contents = refused(whole.subject(item), key, is_sort).into_iter();
-            for refusal in contents.filter(|refusal| {
-                !(is_never_empty && matches!(refusal, RefusedContent::Empty { .. }))
-            }) {
-                let (code, message, help) = risk(refusal, &key.name, whole.table);
+            let refusals = refused(whole.subject(item), key, is_sort, is_never_empty);
+            for (code, message, help) in refusals {
                 diagnostics.add(code, item.place(&key.name), message, help);
             }
         }
@@ -223,39 +217,6 @@ fn is_never_empty(whole: &ResolvedMapping<'_>, item: &ResolvedItem, key: &str) -
         _ => &column.listed,
     });
     is_whole && !values.is_empty() && values.iter().all(|value| !value.is_empty())
-}
-
-fn risk(refusal: RefusedContent, key: &str, table: &Table) -> (Code, String, String) {
-    match refusal {
-        RefusedContent::Empty { column, value } => {
-            let message = format!(
-                "if `{column}` is empty text, the key `{key}` is empty and DynamoDB refuses the item: the row is rejected"
-            );
-            let help = if table.key().any(|own| *own.name == *key) {
-                format!("put text around it, or leave such rows out: where: {column} <> ''")
-            } else {
-                format!(
-                    "put text around it, or leave such rows out of the index with this under `attributes`: {key}: {{ $value: {}, $when: \"{column} <> ''\" }}",
-                    quoted(&value)
-                )
-            };
-            (Code::EmptyKey, message, help)
-        }
-        RefusedContent::Long {
-            bytes,
-            most,
-            columns,
-        } => (
-            Code::LongKey,
-            format!(
-                "the key `{key}` may have {bytes} bytes by its columns' limits; DynamoDB allows {most}"
-            ),
-            format!(
-                "shorten {} with `truncate(n)`, or leave it out; a longer key rejects its row",
-                columns.join(", ")
-            ),
-        ),
-    }
 }
 
 /// Whether an attribute is there for some rows only.

@@ -137,9 +137,7 @@ impl<'a> PartitionKey<'_, 'a> {
                 (None, Some(key)) => item.place(&key.name),
                 (None, None) => item.name_span.clone(),
             };
-            self.whole
-                .diagnostics
-                .add(Code::FewValues, place, message, help);
+            (self.whole.diagnostics).add(Code::FewValues, place, message, help);
         }
     }
 
@@ -655,8 +653,6 @@ struct AskedReads<'b> {
     pattern: &'b AccessPattern,
     /// Its requests.
     requests: f64,
-    /// Their read units, at least.
-    units: f64,
     /// How many values of the key they go to; all shards of a value are one, where each request asks all of them.
     values: ValueCount,
     /// How many shards of a value each request asks.
@@ -688,32 +684,26 @@ impl<'b> AskedReads<'b> {
             .iter()
             .flat_map(|(_, asked)| asked.placeholders());
         let is_one = given.all(|one| one.place.column == AccessPattern::SHARD);
-        let values = if is_one {
-            ValueCount::exact(1)
+        let (values, asked_values) = if is_one {
+            let written = pattern
+                .partition
+                .iter()
+                .map(|(_, asked)| format!("{asked}\n"));
+            (ValueCount::exact(1), joined(written, ""))
         } else {
-            asked_key.found_values(found)?
+            (asked_key.found_values(found)?, asked_key.domains(found))
         };
         // A local index lies in the table's own partitions.
         let mut global = whole.table.indexes.iter();
         let asked = pattern.index.as_ref();
         let index = global.find(|index| asked.is_some_and(|name| *index.name == **name));
-        let mut key = index.map_or_else(String::new, |index| format!("{}: ", index.name));
-        if is_one {
-            for (_, template) in &pattern.partition {
-                let _ = writeln!(key, "{template}");
-            }
-        } else {
-            key.push_str(&asked_key.domains(found));
-        }
-        let unit = pattern.read_unit();
-        let shards = f64::from(pattern.shards.unwrap_or(1));
-        (values.most > 0).then_some(Self {
+        let of_index = index.map_or_else(String::new, |index| format!("{}: ", index.name));
+        (values.most > 0).then(|| Self {
             pattern,
             requests,
-            units: requests * unit * shards,
             values,
-            shards,
-            key,
+            shards: f64::from(pattern.shards.unwrap_or(1)),
+            key: of_index + &asked_values,
             fetches: false,
         })
     }
@@ -731,11 +721,9 @@ impl<'b> AskedReads<'b> {
             joins_shards: false,
         };
         let values = own.found_values(found)?;
-        let unit = pattern.read_unit();
         (values.most > 0).then(|| Self {
             pattern,
             requests,
-            units: requests * unit,
             values,
             shards: 1.0,
             key: own.domains(found),
@@ -748,9 +736,14 @@ impl<'b> AskedReads<'b> {
         float(self.values.most) * self.shards
     }
 
+    /// The read units of its requests, at least.
+    fn units(&self) -> f64 {
+        self.requests * self.pattern.read_unit() * self.shards
+    }
+
     /// Read units a second of one value, at least.
     fn each(&self) -> f64 {
-        self.units / self.asked()
+        self.units() / self.asked()
     }
 }
 
@@ -772,20 +765,16 @@ fn hot_reads(whole: &ResolvedMapping<'_>, asked: &[AskedReads<'_>]) {
         let each = (reads.values, reads.each());
         tell_hot(whole, reads.pattern, &what, each, is_halved);
     }
-    for reads in &others {
-        let same = others.iter().filter(|other| other.key == reads.key);
-        let same: Vec<&&AskedReads<'_>> = same.collect();
-        let is_first = same
-            .first()
-            .is_some_and(|first| std::ptr::eq(*first, reads));
+    let by_key = grouped(others.into_iter().map(|reads| (&reads.key, reads)));
+    for (_, same) in by_key {
         // By most values, so that it is not too much.
         let most = same
             .iter()
             .max_by(|one, other| one.asked().total_cmp(&other.asked()));
-        let Some(most) = most.filter(|_| is_first) else {
+        let (Some(reads), Some(most)) = (same.first(), most) else {
             continue;
         };
-        let units: f64 = same.iter().map(|other| other.units).sum();
+        let units: f64 = same.iter().map(|other| other.units()).sum();
         let each = units / most.asked();
         if each > PARTITION_READS {
             let names = same.iter().map(|other| format!("`{}`", other.pattern.name));

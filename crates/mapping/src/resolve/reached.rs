@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use dynafold_format::joined;
+
 use super::patterns::{BoundPattern, is_range, misfits};
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -137,12 +139,10 @@ fn never<'a>(
         };
         format!("{} has {has}", item.item.name)
     });
-    let has: Vec<String> = has.collect();
+    let has = joined(has, ", ");
     let message = format!(
-        "`{}` can never find {}: it asks for {name} {wanted}, and {}",
-        pattern.name.value,
-        what.value,
-        has.join(", ")
+        "`{}` can never find {}: it asks for {name} {wanted}, and {has}",
+        pattern.name.value, what.value
     );
     let mut fault = Diagnostic::new(Code::NeverMatches, what.span.clone(), message)
         .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or use another index");
@@ -164,21 +164,20 @@ fn condition_text(condition: &YamlNode) -> String {
     }
     let each = condition.entries().iter().map(|entry| {
         let bounds = entry.value.elements().iter().chain([&entry.value]);
-        let texts: Vec<&str> = bounds.filter_map(YamlNode::text).collect();
-        format!("{} {}", entry.key, texts.join(" and "))
+        let texts = joined(bounds.filter_map(YamlNode::text), " and ");
+        format!("{} {texts}", entry.key)
     });
-    each.collect::<Vec<_>>().join(", ")
+    joined(each, ", ")
 }
 
 fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &Diagnostics) {
-    let names: Vec<String> = extra.iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("`{}` also finds {}", pattern.name.value, names.join(", "));
+    let names = joined(extra.iter().map(|name| format!("`{name}`")), ", ");
+    let message = format!("`{}` also finds {names}", pattern.name.value);
     let place = sort_condition(pattern).unwrap_or_else(|| pattern.name.span.clone());
     let promised = pattern.items.iter().map(|name| name.value.as_str());
-    let all: Vec<&str> = promised.chain(extra.iter().copied()).collect();
+    let all = joined(promised.chain(extra.iter().copied()), ", ");
     let help = format!(
-        "make the condition narrower, or add the item types to the pattern: items: [{}]",
-        all.join(", ")
+        "make the condition narrower, or add the item types to the pattern: items: [{all}]"
     );
     diagnostics.add(Code::ExtraItems, place, message, help);
 }

@@ -56,9 +56,7 @@ pub(super) enum JoinUniqueness {
 impl JoinedParent<'_> {
     /// A fault about a column that it does not have.
     pub(super) fn lacks(&self, name: &str, span: Range<usize>) -> Diagnostic {
-        let names = self.table.columns.iter().map(|column| column.name.as_str());
-        let fault = unknown_column(name, span, &format!("`{}`", self.alias), names);
-        of_hidden(fault, Some(self.table))
+        lacks(self.table, &self.alias, name, span)
     }
 }
 
@@ -242,6 +240,13 @@ pub(super) fn unknown_column<'n>(
     });
     let message = format!("{relation} has no column `{name}`");
     Diagnostic::new(Code::UnknownColumn, span, message).with_help(help)
+}
+
+/// A fault about a column that a table does not have. `called`: how the mapping calls the table.
+pub(super) fn lacks(table: &Table, called: &str, name: &str, span: Range<usize>) -> Diagnostic {
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let fault = unknown_column(name, span, &format!("`{called}`"), names);
+    of_hidden(fault, Some(table))
 }
 
 /// A fault about a column that a table does not have, or that the user may not read.

@@ -169,33 +169,13 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
 /// An attribute stands once in a key.
 fn check_key<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diagnostics) {
     let help = "name another attribute, or remove this one";
-    let names = keys.map(|key| &key.name);
-    check_distinct(names, ("is in one key twice", help), diagnostics);
-}
-
-/// A name is written once. `twice`: what is wrong otherwise, and how to mend it.
-fn check_distinct<'n>(
-    names: impl IntoIterator<Item = &'n Spanned<String>>,
-    (twice, help): (&str, &str),
-    diagnostics: &Diagnostics,
-) {
-    let mut earlier: Vec<&Spanned<String>> = Vec::new();
-    for name in names {
-        if let Some(first) = earlier.iter().find(|other| other.value == name.value) {
-            let message = format!("`{}` {twice}", name.value);
-            diagnostics.push(
-                Diagnostic::new(Code::DuplicateKey, name.span.clone(), message)
-                    .with_other(first.span.clone(), "first here")
-                    .with_help(help),
-            );
-        }
-        earlier.push(name);
-    }
+    let names = keys.map(|key| (&key.name.value, &key.name.span));
+    diagnostics.distinct(names, ("is in one key twice", help));
 }
 
 fn check_projection(index: &RawIndex, diagnostics: &Diagnostics) {
-    let twice = ("is projected twice", "remove one of the two");
-    check_distinct(&index.projected, twice, diagnostics);
+    let names = index.projected.iter().map(|name| (&name.value, &name.span));
+    diagnostics.distinct(names, ("is projected twice", "remove one of the two"));
     for name in &index.projected {
         if !(1..=MAX_NAME).contains(&name.value.len()) {
             let message = format!("a projected attribute's name must have 1 to {MAX_NAME} bytes");
@@ -310,8 +290,8 @@ fn check_tags(raw: &RawTable, diagnostics: &Diagnostics) {
 
 fn check_replicas(raw: &RawTable, diagnostics: &Diagnostics) {
     let replicas = texts(raw.node.get("replicas"));
-    let twice = ("is written twice", "remove one of them");
-    check_distinct(&replicas, twice, diagnostics);
+    let names = replicas.iter().map(|region| (&region.value, &region.span));
+    diagnostics.distinct(names, ("is written twice", "remove one of them"));
     for region in &replicas {
         if !is_region(&region.value) {
             let message = format!("`{}` is not an AWS region", region.value);

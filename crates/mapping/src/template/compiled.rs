@@ -185,6 +185,22 @@ impl Placeholder {
         }
     }
 
+    /// Appends its text, escaped where it is.
+    pub(crate) fn push(&self, out: &mut Text, text: &str) {
+        match &self.escape {
+            Some(escape) => escape.push(out, text),
+            None => out.push_str(text),
+        }
+    }
+
+    /// The text that it has escaped so; `None` where none is.
+    pub(crate) fn unescaped(&self, text: &str) -> Option<String> {
+        match &self.escape {
+            Some(escape) => escape.undo(text),
+            None => Some(text.to_owned()),
+        }
+    }
+
     /// Whether it is the same mask for all values, which is no empty text.
     pub fn is_redacted(&self) -> bool {
         matches!(self.filters.last(), Some(Filter::Redact))

@@ -31,6 +31,8 @@ pub use print::Path;
 
 use std::ops::Range;
 
+use dynafold_format::every;
+
 /// A template as it was written, without any knowledge of the schema.
 ///
 /// Neighbouring texts are one text, and no text is empty.
@@ -56,8 +58,7 @@ fn parts(segments: &[Segment], bind: Bind<'_>) -> Option<Vec<TemplatePart>> {
         Segment::Placeholder(placeholder) => bind(placeholder).map(TemplatePart::Value),
         Segment::Optional(inner) => parts(inner, bind).map(TemplatePart::Optional),
     });
-    let parts: Vec<Option<TemplatePart>> = parts.collect();
-    parts.into_iter().collect()
+    every(parts)
 }
 
 /// A segment of a template.

@@ -269,7 +269,9 @@ impl PatternBinder<'_> {
         match kind {
             Some(kind) => self.parameters.set_column_kind(at, kind),
             // Text would be compared with numbers, and never be equal.
-            None if self.context.catalog.is_none() => self.parameters.set_unsure(at),
+            None if self.context.catalog.is_none() => {
+                self.parameters.note(at, |draft| draft.is_unsure = true);
+            }
             None => {}
         }
         (at, kind)

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{KeyAttribute, KeyType};
+use dynafold_format::every;
 use dynafold_relational::catalog::TypeFamily;
 use dynafold_relational::value::Number;
 use dynafold_sql::{Sql, SqlQuery};
@@ -101,11 +102,9 @@ impl<'a> PatternBinder<'a> {
     ) -> Option<SortCondition> {
         let (operator, nodes) = operators(entry)?;
         let is_open = operator == "begins_with";
-        let templates: Vec<Option<Template>> = nodes
-            .into_iter()
-            .map(|node| self.template(node, key, in_partition, is_open))
-            .collect();
-        condition(operator, templates.into_iter().collect::<Option<_>>()?)
+        let templates = nodes.into_iter();
+        let templates = templates.map(|node| self.template(node, key, in_partition, is_open));
+        condition(operator, every(templates)?)
     }
 
     fn template(
@@ -245,7 +244,8 @@ impl<'a> PatternBinder<'a> {
                             self.parameters.set_column_kind(asked.place.column, kind);
                         }
                     } else if pair.is_verbatim() || pair.is_open {
-                        self.parameters.set_verbatim(asked.place.column);
+                        let at = asked.place.column;
+                        self.parameters.note(at, |draft| draft.is_verbatim = true);
                     }
                 }
                 self.pairs.push(pair);
@@ -327,7 +327,7 @@ pub(super) struct Parameters {
 }
 
 #[derive(Debug, Default)]
-struct PatternDraft {
+pub(super) struct PatternDraft {
     name: String,
     /// What the column says that it stands for.
     column: Option<ParameterKind>,
@@ -339,7 +339,7 @@ struct PatternDraft {
     is_verbatim: bool,
     from_clock: Option<Template>,
     /// Whether it may be of any type.
-    is_unsure: bool,
+    pub(super) is_unsure: bool,
 }
 
 impl Parameters {
@@ -363,7 +363,8 @@ impl Parameters {
         self.drafts.iter().map(|draft| draft.name.as_str())
     }
 
-    fn note(&mut self, at: usize, note: impl FnOnce(&mut PatternDraft)) {
+    /// Notes what is known of a parameter.
+    pub(super) fn note(&mut self, at: usize, note: impl FnOnce(&mut PatternDraft)) {
         self.drafts.get_mut(at).map(note);
     }
 
@@ -391,21 +392,6 @@ impl Parameters {
             _ => return,
         };
         self.note(at, |draft| _ = draft.filters.get_or_insert(kind));
-    }
-
-    /// Says that a parameter alone is a key attribute that is no text.
-    pub(super) fn set_key_kind(&mut self, at: usize, kind: ParameterKind) {
-        self.note(at, |draft| _ = draft.key.get_or_insert(kind));
-    }
-
-    /// Says that a parameter is text as it is.
-    pub(super) fn set_verbatim(&mut self, at: usize) {
-        self.note(at, |draft| draft.is_verbatim = true);
-    }
-
-    /// Says that nothing tells a parameter's type.
-    pub(super) fn set_unsure(&mut self, at: usize) {
-        self.note(at, |draft| draft.is_unsure = true);
     }
 
     /// Says what a parameter is without the caller's word.
@@ -478,7 +464,8 @@ impl PatternBinder<'_> {
             [TemplatePart::Text(text)]
                 if kind == ParameterKind::Number && Number::parse(text).is_ok() => {}
             [TemplatePart::Value(placeholder)] if placeholder.filters.is_empty() => {
-                self.parameters.set_key_kind(placeholder.place.column, kind);
+                let at = placeholder.place.column;
+                (self.parameters).note(at, |draft| _ = draft.key.get_or_insert(kind));
             }
             [TemplatePart::Value(_)] => {}
             _ => {
@@ -544,12 +531,7 @@ impl PatternBinder<'_> {
             let message =
                 "`fetch` reads the items that an index finds, and the table is asked here";
             let help = "remove `fetch`: the table's items are whole";
-            self.report(
-                Code::AccessPattern,
-                said.span.clone(),
-                message.to_owned(),
-                help,
-            );
+            self.report(Code::AccessPattern, said.span.clone(), message, help);
         }
         if let Some(limit) = &self.raw.limit
             && i32::try_from(limit.value).is_err()

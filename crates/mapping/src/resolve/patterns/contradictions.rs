@@ -303,9 +303,7 @@ impl PatternBinder<'_> {
             .with_help(mend(&written, &collation, catalog.dbms)),
         );
     }
-}
 
-impl PatternBinder<'_> {
     /// Tells of a parameter that the source compares without regard to case, accents or blanks, where the key holds the
     /// column as it is spelled.
     pub(super) fn insensitive(&mut self) {

@@ -7,7 +7,7 @@ use super::align::{KeyRest, KnownAttributes, aligned, writing};
 use super::bind::PatternBinder;
 use super::operators;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Placeholder, SortCondition, Template};
+use crate::model::{SortCondition, Template};
 use crate::yaml::{YamlEntry, YamlNode};
 
 /// A bound of a range.
@@ -47,16 +47,14 @@ impl PatternBinder<'_> {
         let parameter = &*last.place.written;
         let query = self.query.as_ref();
         let wanted = query.and_then(|query| query.takes_in(parameter, bound.is_upper));
-        // Behind a beginning lies every key that begins so: below a lower bound none of them is.
-        let does = match &rest {
-            KeyRest::Nothing => bound.takes_in,
-            KeyRest::Begins(_) => !bound.is_upper,
-        };
-        // Days and months of moments equal more than one of these.
-        let is_exact = |placeholder: &Placeholder| writing(&placeholder.filters).is_empty();
-        let is_judged = match rest {
-            KeyRest::Nothing => wanted.is_some() && is_exact(last),
-            KeyRest::Begins(_) => true,
+        let (does, is_judged) = match rest {
+            // Days and months of moments equal more than one of these.
+            KeyRest::Nothing => {
+                let is_exact = writing(&last.filters).is_empty();
+                (bound.takes_in, wanted.is_some() && is_exact)
+            }
+            // Behind a beginning lies every key that begins so: below a lower bound none of them is.
+            KeyRest::Begins(_) => (!bound.is_upper, true),
         };
         if wanted.unwrap_or(bound.takes_in) == does || !is_judged {
             return None;

@@ -1,5 +1,6 @@
 //! `params` and `sql` of an access pattern: where the values of its parameters come from.
 
+use dynafold_format::each_once;
 use dynafold_relational::catalog::{Catalog, Column, Table, TypeFamily};
 
 use super::align::kind_of;
@@ -156,13 +157,10 @@ impl PatternBinder<'_> {
             self.warnings
                 .add(Code::UnusedParameter, span, message, help);
         }
-        let mut reported: Vec<String> = Vec::new();
-        for name in std::mem::take(&mut self.in_sql) {
-            if names.contains(&name) || is_time(&name) || reported.contains(&name) {
-                continue;
-            }
-            self.report_unknown(&sql.with(name.clone()), "the key condition", &names);
-            reported.push(name);
+        let is_unknown = |name: &&String| !names.contains(*name) && !is_time(name);
+        let unknown = self.in_sql.iter().filter(is_unknown).cloned();
+        for name in each_once(unknown) {
+            self.report_unknown(&sql.with(name), "the key condition", &names);
         }
     }
 

@@ -69,11 +69,8 @@ impl Filter {
             (Self::Pseudonym, Any | Document) => Some(Any),
             (Self::String, given) if given != Binary => Some(Text),
             (Self::Shard(_), _) if scalar => Some(Text),
-            (Self::Map { codes, other }, _) if scalar => {
-                let codes = codes.iter().map(|(_, code)| code);
-                Some(common_family(codes.chain(other)))
-            }
-            (Self::Present { yes, no }, _) => Some(common_family([yes, no])),
+            (Self::Map { .. }, _) if scalar => Some(common_family(self.constants())),
+            (Self::Present { .. }, _) => Some(common_family(self.constants())),
             (Self::Default(_), Any | Document) => Some(input),
             (Self::Default(value), _) if family_of(value) == input => Some(input),
             _ => None,

@@ -122,6 +122,19 @@ impl Filter {
         apply::numbered(shard, shards)
     }
 
+    /// The constants that it may put in the place of a value.
+    pub(crate) fn constants(&self) -> Vec<&Value> {
+        match self {
+            Self::Default(value) => vec![value],
+            Self::Present { yes, no } => vec![yes, no],
+            Self::Map { codes, other } => {
+                let codes = codes.iter().map(|(_, code)| code);
+                codes.chain(other).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// How many characters it makes, where that is the same for all values.
     pub fn width(&self) -> Option<usize> {
         match self {

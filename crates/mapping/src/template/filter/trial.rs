@@ -1,6 +1,7 @@
 //! Tries filters on values that stand for all of a column's, before any row is read: what a filter
 //! refuses, the filter itself says.
 
+use dynafold_format::joined;
 use dynafold_relational::catalog::{DataType, Dbms, TypeFamily};
 use dynafold_relational::value::{Number, Time, TimeKind, Value};
 
@@ -121,8 +122,7 @@ impl FilterTrial {
                 }
                 Reach::All => {
                     let values = refused.iter().filter_map(|(value, _)| canonical(value));
-                    let values: Vec<String> = values.map(|text| format!("`{text}`")).collect();
-                    let values = values.join(", ");
+                    let values = joined(values.map(|text| format!("`{text}`")), ", ");
                     let message = format!("`{written}` refuses rows of {values}: {error}");
                     Some((Code::RefusedValues, message))
                 }
@@ -152,21 +152,19 @@ impl FilterTrial {
     /// What a filter adds to what is known.
     fn settle(&mut self, filter: &Filter) {
         match filter {
-            Filter::Default(value) => self.constants.push(value.clone()),
-            Filter::Present { yes, no } => {
+            Filter::Present { .. } => {
                 self.samples.clear();
-                self.constants = vec![yes.clone(), no.clone()];
+                self.constants.clear();
             }
-            Filter::Map { codes, other } if self.samples.is_empty() => {
-                let codes = codes.iter().map(|(_, code)| code).chain(other);
-                self.constants.extend(codes.cloned());
-            }
+            Filter::Map { .. } if !self.samples.is_empty() => return,
             Filter::Time(pattern) if self.samples.is_empty() => {
                 self.samples = times(pattern.kind(), 0);
                 self.reach = Reach::Kind;
             }
             _ => {}
         }
+        let constants = filter.constants().into_iter();
+        self.constants.extend(constants.cloned());
     }
 
     /// What `map` names though no value is written so.
@@ -193,7 +191,7 @@ impl FilterTrial {
                 (_, TypeFamily::Number) => {
                     "a number is written as DynamoDB answers it: 7, -1, 0.5".to_owned()
                 }
-                _ => format!("the values are {}", all().collect::<Vec<_>>().join(", ")),
+                _ => format!("the values are {}", joined(all(), ", ")),
             };
             let message = format!("`map` has an entry `{key}`, and no value here has this text");
             (Code::FilterArguments, message, help)
