@@ -416,6 +416,8 @@ struct Proposal {
     apart: BTreeSet<TableName>,
     /// Writes whose rows no key finds.
     lost: usize,
+    /// US dollars a month of the Scans for copies that no key finds.
+    scans: f64,
     /// Whether a second request is not served.
     lacks_second: bool,
     /// What was chosen from, and the choice.
@@ -435,13 +437,14 @@ impl Proposal {
     }
 
     /// Whether its mapping passes `check`, serves no less than another one, finds the rows of no fewer writes, whose Scans have no
-    /// price, and saves so much a month.
+    /// price, and saves so much a month, with the Scans for copies.
     fn is_better(&self, other: &Self, saved: f64) -> bool {
         let (report, others) = (&self.design.report, &other.design.report);
         report.fault.is_none()
             && !self.lacks_second
             && (others.fault.is_some()
-                || self.lost <= other.lost && report.is_better(others, saved))
+                || self.lost <= other.lost
+                    && report.is_better(others, saved + self.scans - other.scans))
     }
 }
 
@@ -674,7 +677,7 @@ fn proposal(
         .iter()
         .filter_map(|one| material.second(one.statement));
     let lacks_second = served.count() < seconds.len();
-    let (warnings, traps::Found { large, copied }) = traps::traps(&material);
+    let (warnings, otherwise) = traps::traps(&material);
     let report = report::report(&material, warnings, fault);
     let design = Design {
         padded: to_rows(padded(catalog, &parts)),
@@ -688,12 +691,13 @@ fn proposal(
         #[cfg(test)]
         problem: (problem, solution.clone()),
         design,
-        large,
-        copied,
+        large: otherwise.large,
+        copied: otherwise.copied,
         shared,
         apart: splits.values().map(|split| split.base.clone()).collect(),
         lacks_second,
         lost: priced.writes.iter().filter(|one| !one.has_key).count(),
+        scans: otherwise.scans,
         not_served: unserved
             .into_iter()
             .map(|(statement, why)| (statement.name.clone(), why))

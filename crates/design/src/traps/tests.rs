@@ -891,6 +891,24 @@ fn each_trap_is_named_and_what_is_nearly_one_is_not() {
 }
 
 #[test]
+fn copies_that_no_key_finds_cost_a_scan_for_each_change() {
+    let (catalog, limits) = schema(
+        "tickets 12000: id, state text distinct=4
+        tags 20000: id, ticket @tickets distinct=12000, tag text distinct=5000",
+    );
+    let by_two_requests = |changes: &str| {
+        let sql = format!(
+            "-- ofTag (1/s)\nSELECT t.id, t.state FROM tags g JOIN tickets t ON t.id = g.ticket WHERE g.tag = :tag;
+            -- close ({changes}/s)\nUPDATE tickets SET state = :state WHERE id = :id;"
+        );
+        let design = all_served(&catalog, &limits, &sql);
+        design.mapping.contains("ofTag_tickets:")
+    };
+    assert!(by_two_requests("1"));
+    assert!(!by_two_requests("0.05"));
+}
+
+#[test]
 fn an_index_that_an_update_adds_is_named_where_it_is_expensive() {
     let (catalog, limits) = schema("users 1000: id, phone text unique\nnotes 90: id, word text");
     let mapping = |phone: &str, patterns: &str| {
