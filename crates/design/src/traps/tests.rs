@@ -891,6 +891,21 @@ fn each_trap_is_named_and_what_is_nearly_one_is_not() {
 }
 
 #[test]
+fn aggregates_are_computed_from_items_behind_an_index_of_keys_where_that_costs_less() {
+    let (catalog, limits) = schema("days 6000: id, region distinct=100 most=80, n");
+    let fetches = |rate: &str| {
+        let sql = format!(
+            "-- total (0.1/s)\nSELECT sum(n) AS total FROM days WHERE region = :region;
+            -- bump ({rate}/s)\nUPDATE days SET n = n + 1 WHERE id = :id;"
+        );
+        let design = all_served(&catalog, &limits, &sql);
+        design.mapping.contains("fetch: true")
+    };
+    assert!(fetches("350"));
+    assert!(!fetches("0.01"));
+}
+
+#[test]
 fn copies_that_no_key_finds_cost_a_scan_for_each_change() {
     let (catalog, limits) = schema(
         "tickets 12000: id, state text distinct=4
