@@ -181,9 +181,9 @@ impl<'c> Ask<'c> {
     }
 
     /// The same read by two requests in a row: the index gives keys, by which the items are then read whole. `None` where
-    /// nothing is gained by that: of a collection, of figures, over shards.
+    /// nothing is gained by that: of a collection, over shards.
     pub(crate) fn fetching(&self) -> Option<Self> {
-        let is_plain = self.children.is_empty() && !self.computes && self.shards == 1;
+        let is_plain = self.children.is_empty() && self.shards == 1;
         is_plain.then(|| {
             let mut found = self.clone();
             found.fetches = true;

@@ -37,7 +37,9 @@ use crate::pricing::{MONTH, fetched, read_units, write_units};
 use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
-use crate::{SHORT, is_simple, rows_written, said_values, without_rowid, written_table};
+use crate::{
+    SHORT, counter_as_update, is_simple, rows_written, said_values, without_rowid, written_table,
+};
 use conditions::compared_loosely;
 use held::{Held, Rows, Way};
 use made::key_values;
@@ -298,6 +300,7 @@ impl<'w> Written<'w> {
         let table =
             written_table(&write, catalog).map_err(|refused| format!("it {}", refused.why))?;
         let write = without_rowid(write, table, catalog.dbms);
+        let write = counter_as_update(write, table, catalog.dbms);
         Ok(Self {
             name: &statement.name,
             rate: statement.rate.unwrap_or(1.0),

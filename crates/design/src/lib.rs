@@ -433,6 +433,8 @@ struct Proposal {
     apart: BTreeMap<TableName, bool>,
     /// Writes whose rows no key finds.
     lost: usize,
+    /// US dollars a month of the Scans for copies that no key finds.
+    scans: f64,
     /// Whether a second request is not served.
     lacks_second: bool,
     /// What was chosen from, and the choice.
@@ -452,13 +454,14 @@ impl Proposal {
     }
 
     /// Whether its mapping passes `check`, serves no less than another one, finds the rows of no fewer writes, whose Scans have no
-    /// price, and saves so much a month.
+    /// price, and saves so much a month, with the Scans for copies.
     fn is_better(&self, other: &Self, saved: f64) -> bool {
         let (report, others) = (&self.design.report, &other.design.report);
         report.fault.is_none()
             && !self.lacks_second
             && (others.fault.is_some()
-                || self.lost <= other.lost && report.is_better(others, saved))
+                || self.lost <= other.lost
+                    && report.is_better(others, saved + self.scans - other.scans))
     }
 }
 
@@ -704,7 +707,7 @@ fn proposal(
         .iter()
         .filter_map(|one| material.second(one.statement));
     let lacks_second = served.count() < seconds.len();
-    let (warnings, traps::Found { large, copied }) = traps::traps(&material);
+    let (warnings, otherwise) = traps::traps(&material);
     let report = report::report(&material, warnings, fault);
     let design = Design {
         padded: to_rows(padded(catalog, &parts)),
@@ -718,8 +721,8 @@ fn proposal(
         #[cfg(test)]
         problem: (problem, solution.clone()),
         design,
-        large,
-        copied,
+        large: otherwise.large,
+        copied: otherwise.copied,
         shared,
         apart: splits
             .values()
@@ -727,6 +730,7 @@ fn proposal(
             .collect(),
         lacks_second,
         lost: priced.writes.iter().filter(|one| !one.has_key).count(),
+        scans: otherwise.scans,
         not_served: unserved
             .into_iter()
             .map(|(statement, why)| (statement.name.clone(), why))
@@ -1004,6 +1008,8 @@ fn understood<'w, 'c>(
             match written_table(&write, catalog) {
                 Ok(table) => {
                     let write = without_rowid(write, table, catalog.dbms);
+                    let kind = write.kind;
+                    let write = counter_as_update(write, table, catalog.dbms);
                     let rate = statement.rate.unwrap_or(1.0) * rows_written(&write, table);
                     let named = |column: &String| {
                         let mut columns = table.columns.iter();
@@ -1031,7 +1037,7 @@ fn understood<'w, 'c>(
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
                     });
-                    written.push((statement, table, write.kind));
+                    written.push((statement, table, kind));
                 }
                 Err(why) => unserved.push((statement, why)),
             }
@@ -1124,10 +1130,36 @@ fn without_rowid(mut write: WriteStatement, table: &Table, dbms: Dbms) -> WriteS
     write
 }
 
+/// An upsert of one row that computes a column from what it was as the UPDATE of that row by its key: a counter's row is nearly always
+/// there. Any other INSERT without the columns that it sets where its row is there.
+fn counter_as_update(mut write: WriteStatement, table: &Table, dbms: Dbms) -> WriteStatement {
+    if write.kind != WriteKind::Insert {
+        return write;
+    }
+    let is_counter = write.rows == Some(1) && !write.from_itself.is_empty();
+    let Some(named) = write.upserts_by.clone().filter(|_| is_counter) else {
+        write.columns.clear();
+        return write;
+    };
+    let by = conflicting(&named, &write, table, dbms);
+    let said = |names: &[String]| -> Vec<(String, Constant)> {
+        let said = write.values.iter().filter(|(name, _)| among(names, name));
+        said.cloned().collect()
+    };
+    let (found, set) = (said(&by), said(&write.columns));
+    (write.found_values, write.values) = (found, set);
+    write.found_by = by;
+    write.kind = WriteKind::Update;
+    write
+}
+
+/// Whether a column is one of these.
+fn among(names: &[String], column: &str) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(column))
+}
+
 /// The columns by which the row of an upsert is there already: those that it names, or else a key of which it gives all columns.
 fn conflicting(named: &[String], write: &WriteStatement, table: &Table, dbms: Dbms) -> Vec<String> {
-    let among =
-        |names: &[String], column: &str| names.iter().any(|name| name.eq_ignore_ascii_case(column));
     if !named.is_empty() {
         let columns = table.columns.iter().map(|column| &column.name);
         return columns

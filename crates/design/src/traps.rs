@@ -55,6 +55,8 @@ pub(crate) struct Found {
     pub(crate) large: Vec<LargeColumns>,
     /// Copies that second requests may replace.
     pub(crate) copied: Vec<CopiedColumns>,
+    /// US dollars a month of the Scans for copies that no key finds, which the design's costs do not have.
+    pub(crate) scans: f64,
 }
 
 /// All of a design's, and what may well be otherwise.
@@ -69,7 +71,7 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     moved_entries(material, lines);
     dear_indexes(material, lines);
     dear_figures(material, lines);
-    let copied = copies(material, lines);
+    let (copied, scans) = copies(material, lines);
     unbounded(material, lines);
     inconsistent(material, lines);
     many_at_once(material, lines);
@@ -92,7 +94,12 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     personal(material, lines);
     filtered(material, lines);
     rates(material, lines);
-    (std::mem::take(&mut lines.0), Found { large, copied })
+    let found = Found {
+        large,
+        copied,
+        scans,
+    };
+    (std::mem::take(&mut lines.0), found)
 }
 
 #[derive(Default)]
@@ -894,8 +901,8 @@ fn dear(cost: f64, reads: &[&Statement], by: &str, priced: &PricedMapping) -> Op
     })
 }
 
-/// Copies of what changes.
-fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> {
+/// Copies of what changes, and US dollars a month of the Scans for those that no key finds.
+fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>, f64) {
     let (pricing, facts) = (material.pricing, material.pricing.facts);
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
     // Those of a parent in the items of a table, which each write of these pays for.
@@ -940,6 +947,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
                     let steps = path.steps.get(..=place).unwrap_or_default().to_vec();
                     let known = found.entry(statement.name.clone()).or_default();
                     known.kind = Some(write.kind);
+                    known.rate = Pricing::rate(statement);
                     known.columns.extend(changed);
                     let items = known.items.entry((table.name.clone(), steps));
                     let items = items.or_default();
@@ -953,7 +961,10 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
     let mut by_second: Vec<CopiedColumns> = (held.into_iter())
         .filter_map(|((table, _), held)| in_items(material, table, held))
         .collect();
+    let mut scans = 0.0;
     let found = found.into_iter().map(|(name, copies)| {
+        let lost = scans_of(material, &copies);
+        scans += lost;
         let mut writes = material.priced.writes.iter();
         let cost = writes.find(|write| write.name == name);
         let cost = cost.map_or(0.0, |write| write.usd_copies);
@@ -964,7 +975,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         let second: f64 = copies.seconds.values().sum();
         by_second.push(CopiedColumns {
             reads: copies.seconds.into_keys().collect(),
-            saved: cost - second,
+            saved: cost + lost - second,
         });
         let what = match copies.kind {
             Some(WriteKind::Insert) => "adds a row with",
@@ -990,7 +1001,7 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<CopiedColumns> 
         found.into_iter().map(|(_, said)| said),
         "a program that changes the column must change its copies too, at once or from the stream; until then the copies are stale. If that costs more than it saves, do not select the column in the read: get the parent with a second request (GetItem, or BatchGetItem for several parents), by the reference in the answer",
     );
-    by_second
+    (by_second, scans)
 }
 
 /// Whether a read asks of a parent's column only that the parent is there.
@@ -1051,6 +1062,8 @@ fn in_items(
 #[derive(Default)]
 struct Copies<'w> {
     kind: Option<WriteKind>,
+    /// Requests a second.
+    rate: f64,
     columns: BTreeSet<String>,
     /// The items of which table, by which way to the parent, with the share of them.
     items: BTreeMap<(TableName, Vec<Step>), f64>,
@@ -1078,6 +1091,17 @@ fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -
     let when = read.structure.when.iter().filter(|_| is_key_alone);
     when.map(|when| material.pricing.facts.share(when, part.table))
         .product()
+}
+
+/// US dollars a month of the Scans for those that no key finds.
+fn scans_of(material: &Material<'_, '_>, copies: &Copies<'_>) -> f64 {
+    let pricing = material.pricing;
+    let scans = copies.items.keys().filter_map(|(table, steps)| {
+        let table = material.catalog.table(table)?;
+        let units = 0.5 * read_units(rows(table) * pricing.facts.item(table));
+        (!has_key_of(material, table, steps)).then(|| pricing.usd_reads(units * copies.rate))
+    });
+    scans.sum()
 }
 
 /// In words.
@@ -1111,6 +1135,15 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
             said.push_str(&format!(", up to {is_mean}{}", about(most)));
         }
     }
+    if !has_key_of(material, table, steps) {
+        said.push_str(" (no key finds them)");
+    }
+    said
+}
+
+/// Whether a key finds all copies of a parent's columns.
+fn has_key_of<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step]) -> bool {
+    let own = steps.first().map_or(&[][..], |step| &*step.columns);
     let is_of_parent = |part: &Part<'_>| {
         let mut keys = part.partition.iter();
         !part.partition.is_empty()
@@ -1120,13 +1153,9 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
             })
     };
     let mut parts = material.parts(table).into_iter();
-    let has_key = parts.any(|(_, structure, part)| {
+    parts.any(|(_, structure, part)| {
         is_of_parent(&part) && structure.is_none_or(|structure| structure.when.is_empty())
-    });
-    if !has_key {
-        said.push_str(" (no key finds them)");
-    }
-    said
+    })
 }
 
 /// How long a list is, where it is long or becomes so, by its items and how many more it gets in a day.

@@ -2233,6 +2233,12 @@ fn a_way_out_is_one_that_there_is() {
         ),
         (
             Dbms::Sqlite,
+            "user_id = 7 AND (kind LIKE '%paid%' OR code LIKE '%paid%')",
+            "matches inside texts",
+            "OpenSearch",
+        ),
+        (
+            Dbms::Sqlite,
             "kind LIKE '%' || :q || '/%'",
             "matches inside texts",
             "OpenSearch",

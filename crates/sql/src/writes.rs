@@ -43,7 +43,7 @@ pub struct WriteStatement {
     pub rows: Option<u64>,
     /// Whether an INSERT computes a number from the greatest one: `max(no) + 1`.
     pub numbers: bool,
-    /// The columns that an UPDATE sets, but for `a = a`.
+    /// The columns that an UPDATE sets, or an INSERT where its row is there, but for `a = a`.
     pub columns: Vec<String>,
     /// Those that it computes from what they were, as an INSERT does where its row is there: `n = n + 1`.
     pub from_itself: Vec<String>,
@@ -126,13 +126,11 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
                     };
                     numbers = has_expression(&insert.source, is_next_number);
                     inserts = InsertedColumns::of(insert, is_meant, &sql);
-                    computed = from_itself(
-                        &upserted(insert, &sql),
-                        inserted_as(insert, &sql).as_ref(),
-                        &sql,
-                    );
+                    let set = upserted(insert, &sql);
+                    computed = from_itself(&set, inserted_as(insert, &sql).as_ref(), &sql);
                     upserts_by = self::upserts_by(insert, dbms);
-                    (WriteKind::Insert, (name, None), Vec::new(), None)
+                    let set = set.into_iter().map(|(name, _)| name.text).collect();
+                    (WriteKind::Insert, (name, None), set, None)
                 }
                 _ => return None,
             },

@@ -119,7 +119,7 @@ impl<'c> Reading<'c, '_> {
                     ranges.push(self.like(ask, &ranges, condition, path, pattern)?);
                 }
                 ConditionTest::Using(_) => {}
-                _ if has_parameters && condition.alternatives.iter().any(looks_within) => {
+                _ if self.looks_within(condition) => {
                     return unserved(format!("matches inside texts: `{text}`"), SEARCH);
                 }
                 _ if has_parameters && !condition.alternatives.is_empty() => {
@@ -756,18 +756,20 @@ impl<'c> Reading<'c, '_> {
             }
         }
     }
-}
 
-/// Whether a part of an OR matches inside texts, which no Query answers.
-fn looks_within(part: &Condition) -> bool {
-    let is_like = matches!(
-        part.test,
-        ConditionTest::Like {
-            beginning: None,
-            ..
-        }
-    );
-    is_like && part.has_parameters()
+    /// Whether a part of an OR matches a pattern that is asked for inside texts, which no Query answers.
+    fn looks_within(&self, condition: &Condition) -> bool {
+        condition.alternatives.iter().any(|part| {
+            let is_like = matches!(
+                part.test,
+                ConditionTest::Like {
+                    beginning: None,
+                    ..
+                }
+            );
+            is_like && (part.has_parameters() || !self.prepared.keeps_literals)
+        })
+    }
 }
 
 /// Adds a range between bounds to those of the read, or its bounds to the range of the same column.

@@ -3231,3 +3231,24 @@ fn a_copy_in_the_key_of_a_sparse_index_alone_is_in_the_rows_of_that_index() {
     assert_near(of(sparse), 30.0);
     assert_near(of(&format!("{sparse}, zone: \"{{z.name}}\"")), 120.0);
 }
+
+#[test]
+fn a_counter_by_an_upsert_costs_what_its_update_costs() {
+    let mapping = "items:
+  DAY:
+    from: days
+    key: { PK: \"D#{id}\", SK: A }
+    attributes: { GSI2PK: \"DAY#{day}\", GSI1PK: \"N#{n}\", GSI1SK: A }
+";
+    let insert = "INSERT INTO days (id, day, n) VALUES (:id, :day, 1)";
+    let update = "UPDATE days SET n = n + 1 WHERE id = :id";
+    let add = format!("{insert} ON CONFLICT (id) DO UPDATE SET n = days.n + 1");
+    let set = format!("{insert} ON CONFLICT (id) DO UPDATE SET n = excluded.n");
+    // Its key changes in one index, and what the other projects.
+    for (statement, units) in [(update, 4.0), (&*add, 4.0), (&*set, 3.0), (insert, 3.0)] {
+        assert_units("days 1000: id, day, n", mapping, &[(statement, units)]);
+    }
+    // Several rows, or those of a query, are new ones.
+    let several = add.replace("1) ON", "1), (:id2, :day, 1) ON");
+    assert_units("days 1000: id, day, n", mapping, &[(&several, 6.0)]);
+}

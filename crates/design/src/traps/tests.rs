@@ -888,6 +888,39 @@ fn each_trap_is_named_and_what_is_nearly_one_is_not() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn aggregates_are_computed_from_items_behind_an_index_of_keys_where_that_costs_less() {
+    let (catalog, limits) = schema("days 6000: id, region distinct=100 most=80, n");
+    let fetches = |rate: &str| {
+        let sql = format!(
+            "-- total (0.1/s)\nSELECT sum(n) AS total FROM days WHERE region = :region;
+            -- bump ({rate}/s)\nUPDATE days SET n = n + 1 WHERE id = :id;"
+        );
+        let design = all_served(&catalog, &limits, &sql);
+        design.mapping.contains("fetch: true")
+    };
+    assert!(fetches("350"));
+    assert!(!fetches("0.01"));
+}
+
+#[test]
+fn copies_that_no_key_finds_cost_a_scan_for_each_change() {
+    let (catalog, limits) = schema(
+        "tickets 12000: id, state text distinct=4
+        tags 20000: id, ticket @tickets distinct=12000, tag text distinct=5000",
+    );
+    let by_two_requests = |changes: &str| {
+        let sql = format!(
+            "-- ofTag (1/s)\nSELECT t.id, t.state FROM tags g JOIN tickets t ON t.id = g.ticket WHERE g.tag = :tag;
+            -- close ({changes}/s)\nUPDATE tickets SET state = :state WHERE id = :id;"
+        );
+        let design = all_served(&catalog, &limits, &sql);
+        design.mapping.contains("ofTag_tickets:")
+    };
+    assert!(by_two_requests("1"));
+    assert!(!by_two_requests("0.05"));
+}
+
 /// What is to be decided of a schema with a workload.
 fn warnings(text: &str) -> Vec<String> {
     let (tables, statements) = text.split_at(text.find("--").unwrap());
