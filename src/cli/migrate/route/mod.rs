@@ -13,7 +13,7 @@ use self::operation::Operation;
 use self::outcome::RouteReport;
 use self::saved::SavedRoute;
 use super::Migrate;
-use crate::cli::export::{self, CompleteExport, ExportJob, Exported};
+use crate::cli::export::{self, CompleteExport, ExportJob};
 use crate::cli::failure::Failure;
 use crate::cli::format::{bytes, counted_as};
 use crate::cli::identity::stamped;
@@ -319,12 +319,7 @@ impl<'j> OpenRoute<'j> {
             options: self.options.clone(),
             format: job.arguments.format,
         };
-        Ok(
-            match Box::pin(export::write(&export, cancel, output)).await? {
-                Exported::Complete(export) => Some(*export),
-                Exported::Not(_) => None,
-            },
-        )
+        Box::pin(export::write(&export, cancel, output)).await
     }
 
     /// The manifest of the export that an earlier run has written, unless it is not to be loaded.
