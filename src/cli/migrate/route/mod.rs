@@ -97,7 +97,11 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     let cancel = stop_on_signals();
     let saved = SavedRoute::read(&job.saved)?;
     let table = Box::pin(open.check(saved.as_ref(), output)).await?;
-    let account = open.account(&table).await?;
+    // An import's account is known once it has begun: its ARN has it.
+    let account = match job.route.kind {
+        ServiceLoad::Bulk => open.routes.account(&table.name).await?,
+        ServiceLoad::Import => None,
+    };
     let exporting = open.export(saved.as_ref(), account.as_deref(), &cancel, output);
     let Some(exported) = Box::pin(exporting).await? else {
         return Ok(Outcome::Interrupted);
@@ -239,14 +243,6 @@ impl<'j> OpenRoute<'j> {
         Ok(table)
     }
 
-    /// The account of the table that a bulk operation writes to. An import's is known once it has begun: its ARN has it.
-    async fn account(&self, table: &Table) -> Result<Option<String>, Failure> {
-        Ok(match self.job.route.kind {
-            ServiceLoad::Bulk => self.routes.account(&table.name).await?,
-            ServiceLoad::Import => None,
-        })
-    }
-
     /// What is to be kept of this route.
     fn fresh(&self, account: Option<&str>, manifest: &Manifest) -> SavedRoute {
         let target = self.routes.target().place();
@@ -293,7 +289,7 @@ impl<'j> OpenRoute<'j> {
                 self.place, manifest.now
             ));
             let fresh = self.fresh(account, &manifest);
-            let own = saved.filter(|saved| saved.is_of(&fresh));
+            let own = saved.filter(|saved| saved.of == fresh.of);
             return Ok(Some(CompleteExport {
                 manifest,
                 model,
@@ -334,7 +330,7 @@ impl<'j> OpenRoute<'j> {
         let job = self.job;
         let manifest = Manifest::read(&self.place).await?;
         let this = self.fresh(account, &manifest);
-        let own = saved.filter(|saved| saved.is_of(&this));
+        let own = saved.filter(|saved| saved.of == this.of);
         if let Some(other) = saved.filter(|saved| own.is_none() && saved.begun()) {
             return Err(other.under_way(&job.saved));
         }
@@ -415,7 +411,7 @@ impl<'j> OpenRoute<'j> {
         let mut fresh = self.fresh(account, manifest);
         fresh.shared_outside = shared_outside;
         match saved {
-            Some(saved) if saved.is_of(&fresh) && !saved.is_complete => Ok(saved),
+            Some(saved) if saved.of == fresh.of && !saved.is_complete => Ok(saved),
             _ => fresh.write(&self.job.saved).map(|()| fresh),
         }
     }

@@ -40,22 +40,22 @@ impl<'r> Operation<'r> {
     /// Asks for it, or finds that an earlier run has.
     pub(super) async fn start(
         open: &'r OpenRoute<'r>,
-        saved: SavedRoute,
+        mut saved: SavedRoute,
         manifest: &Manifest,
         table: &Table,
         output: &OutputStreams,
     ) -> Result<Self, Failure> {
         let reports = saved.reports();
-        let (arn, saved) = match &saved.arn {
+        let arn = match saved.arn.clone() {
             Some(arn) => {
                 output.note("an earlier run has started the operation; waiting for it");
-                (arn.clone(), saved)
+                arn
             }
             None => {
                 let file = &open.job.saved;
                 // Of a request that an earlier run has sent the answer is not known: it may have begun.
                 let is_first = !saved.begun();
-                let saved = saved.sent();
+                saved.sent = true;
                 saved.write(file)?;
                 let request = request(open, &saved.token, &reports, manifest, table)?;
                 let load = open.job.route.kind;
@@ -78,9 +78,9 @@ impl<'r> Operation<'r> {
                     }
                     begun => begun?,
                 };
-                let saved = saved.started(&begun.arn);
+                saved.arn = Some(begun.arn.clone());
                 saved.write(file)?;
-                (begun.arn, saved)
+                begun.arn
             }
         };
         Ok(Self {
@@ -250,12 +250,13 @@ impl<'r> Operation<'r> {
 
     /// Keeps that a bulk operation has ended, whatever it came to: started again, it would go over all items once more, at its
     /// price. The table says it of an import. What was not compared to its end is compared by the next run.
-    pub(super) fn end(self, outcome: Outcome) -> Result<(), Failure> {
+    pub(super) fn end(mut self, outcome: Outcome) -> Result<(), Failure> {
         match (self.open.job.route.kind, outcome) {
             (_, Outcome::Interrupted) => Ok(()),
             (ServiceLoad::Bulk, Outcome::Well | Outcome::Differs) => {
-                let ended = self.saved.complete(outcome == Outcome::Differs);
-                ended.write(&self.open.job.saved)
+                self.saved.is_complete = true;
+                self.saved.differs = outcome == Outcome::Differs;
+                self.saved.write(&self.open.job.saved)
             }
             (ServiceLoad::Import, _) => self.forget(),
         }
