@@ -14,8 +14,8 @@ use self::material::Material;
 use super::failure::Failure;
 use super::output::OutputStreams;
 use super::{Outcome, mapping, target};
-use crate::document::export::{ExportFormat, ExportOptions, export};
-use crate::document::{self, Definition};
+use crate::document;
+use crate::document::export::export;
 use crate::preview::sample;
 
 pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outcome, Failure> {
@@ -32,8 +32,21 @@ pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outco
     let mut texts = Vec::new();
     for (format, place) in &job.places {
         let text = match (format.export(), &definition) {
-            (Some(format), _) => exported(format, &options, &material, output)?,
-            (None, Some(definition)) => written(*format, definition),
+            (Some(format), _) => {
+                let (model, samples) = (&material.model, &material.samples);
+                let made = export(format, model, samples, &options).map_err(|error| {
+                    Failure::of(&error)
+                        .with_code("export")
+                        .with_help(error.help())
+                })?;
+                // What the format cannot say.
+                output.warnings(&made.warnings);
+                made.text
+            }
+            (None, Some(definition)) if *format == DocsFormat::Markdown => {
+                document::markdown(definition)
+            }
+            (None, Some(definition)) => document::html(definition),
             (None, None) => continue,
         };
         texts.push((place, text));
@@ -42,14 +55,6 @@ pub(super) async fn run(arguments: Docs, output: &OutputStreams) -> Result<Outco
         files::put(place, &text, output)?;
     }
     Ok(Outcome::Well)
-}
-
-/// The definition document in one format.
-fn written(format: DocsFormat, definition: &Definition) -> String {
-    match format {
-        DocsFormat::Markdown => document::markdown(definition),
-        _ => document::html(definition),
-    }
 }
 
 /// What exports are made from, which is less than a definition takes: checks the mapping, and reads example items where one
@@ -70,20 +75,4 @@ async fn gather_for_exports(job: &DocsJob, output: &OutputStreams) -> Result<Mat
         model: Arc::new(model),
         samples,
     })
-}
-
-/// An export. What its format cannot say is a warning.
-fn exported(
-    format: ExportFormat,
-    options: &ExportOptions,
-    material: &Material,
-    output: &OutputStreams,
-) -> Result<String, Failure> {
-    let made = export(format, &material.model, &material.samples, options).map_err(|error| {
-        Failure::of(&error)
-            .with_code("export")
-            .with_help(error.help())
-    })?;
-    output.warnings(&made.warnings);
-    Ok(made.text)
 }

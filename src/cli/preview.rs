@@ -18,7 +18,7 @@ use serde_json::json;
 pub(super) use self::arguments::Preview;
 use self::arguments::PreviewFormat;
 use super::failure::Failure;
-use super::output::{OutputStreams, shown};
+use super::output::{OutputStreams, as_json, shown};
 use super::report::attribute;
 use super::{Outcome, mapping, selection, target};
 use crate::dynamodb::write_item;
@@ -105,12 +105,10 @@ fn put_json(
     document: &impl Serialize,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
-    if file.is_none() {
-        return output.json(document);
+    match file {
+        None => output.json(document),
+        Some(_) => put(file, &(as_json(document)? + "\n"), output),
     }
-    let json = serde_json::to_string_pretty(document)
-        .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
-    put(file, &format!("{json}\n"), output)
 }
 
 fn rejected(item_type: &str, reject: &SampleReject) -> String {
