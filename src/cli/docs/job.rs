@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::files::{self, DocsFormat, FormatDestination};
+use super::files::{self, DocsFormat};
 use crate::address;
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::Failure;
@@ -98,7 +98,7 @@ pub(super) struct DocsJob {
     pub(super) arguments: Docs,
     pub(super) origin: CatalogOrigin,
     /// Each format, with where it goes.
-    pub(super) places: Vec<(DocsFormat, FormatDestination)>,
+    pub(super) places: Vec<(DocsFormat, PathBuf)>,
     /// The loaded table that is asked, instead of one made from the first rows.
     pub(super) target: Option<TargetSpec>,
 }
