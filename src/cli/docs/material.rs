@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::answers;
-use super::job::DocsJob;
+use super::{DocsJob, answers};
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::format::shell_word;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::arguments::{Preview, PreviewFormat};
 use super::cost::{Cost, cost};
 use super::items::ItemLines;
-use super::{NAMED, forecast, put, put_json};
+use super::{NAMED, Preview, PreviewFormat, forecast, put, put_json};
 use crate::cli::failure::Failure;
 use crate::cli::options::refuse_one_file_twice;
 use crate::cli::output::OutputStreams;

@@ -1,6 +1,6 @@
 //! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
 
-use super::arguments::Verify;
+use super::Verify;
 use crate::cli::failure::Failure;
 use crate::cli::format::whole;
 use crate::cli::output::{OutputStreams, write_to_stderr};
