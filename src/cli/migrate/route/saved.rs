@@ -6,7 +6,6 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::RouteJob;
 use crate::cli::failure::Failure;
 use crate::cli::mapping::hash;
 use crate::target::ServiceLoad;
@@ -46,12 +45,12 @@ pub(super) fn look(path: &Path) -> String {
 impl SavedRoute {
     /// A route that is to begin. `account`: of AWS, where the table that is loaded tells it.
     pub(super) fn of(
-        job: &RouteJob,
+        kind: ServiceLoad,
         place: &ExportPlace,
         (target, account): (&str, Option<&str>),
         manifest: &Manifest,
     ) -> Self {
-        let kind = match job.route.kind {
+        let kind = match kind {
             ServiceLoad::Import => "import",
             ServiceLoad::Bulk => "bulk",
         };
