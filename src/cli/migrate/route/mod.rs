@@ -43,8 +43,9 @@ pub(super) struct Route {
     location: S3Location,
 }
 
-/// How fast a bulk operation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+/// How fast a bulk operation is. As JSON it is DynamoDB's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub(in crate::cli) enum Tier {
     Standard,
     Accelerated,

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use super::OpenRoute;
 use super::saved::{SavedRoute, look};
-use super::{OpenRoute, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::format::text_if;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, files, progress};
-use crate::dynamodb::Table;
+use crate::dynamodb::{Table, without_null_and_empty};
 use crate::load::Cancel;
 use crate::target::parts::{ExportPlace, Manifest, import_table};
 use crate::target::{
@@ -292,7 +292,7 @@ fn request(
         }
         return Ok(request);
     }
-    let mut request = json!({
+    Ok(without_null_and_empty(&json!({
         "ClientToken": token,
         "TableName": table.name,
         "InputS3Configuration": {
@@ -306,21 +306,7 @@ fn request(
             "S3KeyPrefix": location.key(reports),
             "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"],
         },
-    });
-    if let Some(members) = request.as_object_mut() {
-        members.extend(
-            open.arguments
-                .rate
-                .max_wcu
-                .map(|units| ("MaxWriteRequestUnits".to_owned(), json!(units))),
-        );
-        members.extend(open.arguments.tier.map(|tier| {
-            let word = match tier {
-                Tier::Standard => "STANDARD",
-                Tier::Accelerated => "ACCELERATED",
-            };
-            ("PerformanceTier".to_owned(), json!(word))
-        }));
-    }
-    Ok(request)
+        "MaxWriteRequestUnits": open.arguments.rate.max_wcu,
+        "PerformanceTier": open.arguments.tier,
+    })))
 }
