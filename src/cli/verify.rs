@@ -40,8 +40,20 @@ pub(in crate::cli) struct Verify {
     mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
+    /// `dynamodb` or `local:FILE`
+    #[arg(
+        long,
+        value_name = "TARGET",
+        env = "DYNAFOLD_TARGET",
+        required_unless_present = "against_export"
+    )]
+    target: Option<String>,
     #[command(flatten)]
-    target: VerifiedArguments,
+    service: Service,
+    /// Compare an export with the source, and no table: a folder or `s3://BUCKET/PREFIX`
+    #[arg(long, value_name = "PLACE",
+          conflicts_with_all = ["answers", "sample", "repair", "items", "partition", "allow_unexpected", "readers", "now"])]
+    against_export: Option<String>,
     /// Compare only N items, from all parts of the source
     #[arg(long, value_name = "N", conflicts_with = "repair",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
@@ -76,30 +88,11 @@ pub(in crate::cli) struct Verify {
     format: Format,
 }
 
-/// What is compared with the source.
-#[derive(Debug, Args)]
-struct VerifiedArguments {
-    /// `dynamodb` or `local:FILE`
-    #[arg(
-        long,
-        value_name = "TARGET",
-        env = "DYNAFOLD_TARGET",
-        required_unless_present = "against_export"
-    )]
-    target: Option<String>,
-    #[command(flatten)]
-    service: Service,
-    /// Compare an export with the source, and no table: a folder or `s3://BUCKET/PREFIX`
-    #[arg(long, value_name = "PLACE",
-          conflicts_with_all = ["answers", "sample", "repair", "items", "partition", "allow_unexpected", "readers", "now"])]
-    against_export: Option<String>,
-}
-
-impl VerifiedArguments {
-    /// The target that they name.
-    fn spec(&self) -> Result<TargetSpec, Failure> {
-        self.service
-            .spec(self.target.as_deref().unwrap_or_default())
+impl Verify {
+    /// The target that is named.
+    fn target(&self) -> Result<TargetSpec, Failure> {
+        let target = self.target.as_deref().unwrap_or_default();
+        self.service.spec(target)
     }
 }
 
@@ -121,10 +114,10 @@ struct Answers {
 }
 
 pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
-    if let Some(export) = &arguments.target.against_export {
+    if let Some(export) = &arguments.against_export {
         let url = arguments.source.url()?;
         let how = (arguments.format, EXAMPLES);
-        let export = Box::pin(export::place(export, &arguments.target.service.options())).await?;
+        let export = Box::pin(export::place(export, &arguments.service.options())).await?;
         Box::pin(export::compare(
             &arguments.mapping,
             url,
@@ -141,7 +134,7 @@ pub(super) async fn run(arguments: Verify, output: &OutputStreams) -> Result<Out
 }
 
 async fn compare(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let (spec, url) = (arguments.target.spec()?, arguments.source.url()?);
+    let (spec, url) = (arguments.target()?, arguments.source.url()?);
     let (source, _, file) = mapping::open(url, &arguments.mapping).await?;
     let keys = file.checked.key_check(KeyCheck::First);
     let model = selection::item_types(file.into_model(output)?, &arguments.items)?;

@@ -17,7 +17,7 @@ const EXTRA_CALLS: u64 = 10;
 
 pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
     let answers = &arguments.answers;
-    let (spec, url) = (arguments.target.spec()?, arguments.source.url()?);
+    let (spec, url) = (arguments.target()?, arguments.source.url()?);
     let (mut source, catalog, file) = mapping::open(url, &arguments.mapping).await?;
     let finds = file.checked.finds();
     let proofs = file.checked.proofs.as_ref();
