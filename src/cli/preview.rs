@@ -74,13 +74,6 @@ pub(in crate::cli) struct Preview {
     /// Read every row: sizes, hot partitions, equal keys, cost and duration; writes nothing
     #[arg(long, conflicts_with = "limit")]
     all: bool,
-    #[command(flatten)]
-    rows: AllRows,
-}
-
-/// What is asked of all rows.
-#[derive(Debug, Args)]
-struct AllRows {
     /// Where rejected rows are written, one JSON line each
     #[arg(long, value_name = "FILE", requires = "all")]
     rejects: Option<PathBuf>,
