@@ -138,9 +138,10 @@ pub(super) struct ExportJob {
     pub(super) format: Format,
 }
 
-pub(super) struct CompleteExport {
+#[derive(Serialize, serde::Deserialize)]
+pub(super) struct ExportResult {
+    /// The manifest, without parts until they are written.
     pub(super) manifest: Manifest,
-    pub(super) model: Arc<Model>,
     /// Rows that make no item.
     pub(super) rejected: u64,
     /// Items of item types that are not exported, whose keys exported items have.
@@ -405,20 +406,16 @@ struct ExportJson<'e> {
 pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = Box::pin(arguments.job()).await?;
     let written = Box::pin(write(&job, &stop_on_signals(), output)).await?;
-    let Some(CompleteExport {
-        manifest,
-        model,
-        rejected,
-        shared_outside,
-    }) = written
-    else {
+    let Some((result, model)) = written else {
         return Ok(Outcome::Interrupted);
     };
+    let (manifest, rejected) = (&result.manifest, result.rejected);
+    let shared_outside = result.shared_outside;
     // If an earlier run was killed in its last step, its rejects file may have been deleted since.
     let rejects_file =
         Some(&*job.options.rejects_file).filter(|file| rejected > 0 && file.exists());
     let json = ExportJson {
-        manifest: &manifest,
+        manifest,
         rejected,
         shared_outside,
         rejects_file,
@@ -458,7 +455,7 @@ pub(super) async fn write(
     job: &ExportJob,
     cancel: &Cancel,
     output: &OutputStreams,
-) -> Result<Option<CompleteExport>, Failure> {
+) -> Result<Option<(ExportResult, Arc<Model>)>, Failure> {
     job.check_place().await?;
     let inputs = OpenInputs::open(&job.source, &job.mapping, &job.items, job.now, output).await?;
     load::check_archive(&job.options.archive_file, &inputs.model)?;
@@ -477,7 +474,7 @@ pub(super) async fn write(
                 // The identity has --now. Without it, each run has another time.
                 now: manifest.now.clone(),
                 parts: manifest.parts.clone(),
-                ..loaded.manifest.clone()
+                ..loaded.result.manifest.clone()
             };
             !job.fresh && loaded.identity == identity && own == manifest
         };
@@ -485,18 +482,17 @@ pub(super) async fn write(
         drop(lock);
         clear_unfinished(&job.unfinished)?;
         let loaded = loaded.ok_or_else(|| job.already_complete())?;
-        return Ok(Some(CompleteExport {
+        let result = ExportResult {
             manifest,
-            model,
-            rejected: loaded.rejected,
-            shared_outside: loaded.shared_outside,
-        }));
+            ..loaded.result
+        };
+        return Ok(Some((result, model)));
     }
     let loaded = Box::pin(load_items(job, inputs, cancel, output)).await?;
-    let Some((spool, loaded)) = loaded else {
+    let Some((spool, mut result)) = loaded else {
         return Ok(None);
     };
-    let mut manifest = loaded.manifest;
+    let manifest = &mut result.manifest;
     manifest.compression = job.compression;
     let items = manifest.items;
     let parts_job = PartsJob {
@@ -523,7 +519,7 @@ pub(super) async fn write(
     };
     manifest.parts = parts.iter().map(|written| written.part.clone()).collect();
     job.check_place_again().await?;
-    job.check_parts(&parts, &manifest).await?;
+    job.check_parts(&parts, manifest).await?;
     if job.lines != ItemLines::Plain {
         let (request, _) = import_table(&model.table, job.compression);
         job.place.write_json(IMPORT_TABLE, &request).await?;
@@ -532,22 +528,15 @@ pub(super) async fn write(
     spool.delete()?;
     drop(lock);
     clear_unfinished(&job.unfinished)?;
-    Ok(Some(CompleteExport {
-        manifest,
-        model,
-        rejected: loaded.rejected,
-        shared_outside: loaded.shared_outside,
-    }))
+    Ok(Some((result, model)))
 }
 
 /// The result of reading all items, kept in a file until the parts are written.
 #[derive(Serialize, serde::Deserialize)]
 struct LoadedItems {
     identity: RunIdentity,
-    /// The manifest, without parts.
-    manifest: Manifest,
-    rejected: u64,
-    shared_outside: u64,
+    #[serde(flatten)]
+    result: ExportResult,
     /// Bytes of the rejects file and of the archive; `None` for one that was not made.
     files: [Option<u64>; 2],
 }
@@ -572,10 +561,10 @@ async fn load_items(
     mut inputs: OpenInputs,
     cancel: &Cancel,
     output: &OutputStreams,
-) -> Result<Option<(Spool, LoadedItems)>, Failure> {
+) -> Result<Option<(Spool, ExportResult)>, Failure> {
     let (state, spool) = match begin(job, &mut inputs, output)? {
         Begun::Loading(state, spool) => (*state, spool),
-        Begun::Loaded(spool, loaded) => return Ok(Some((spool, *loaded))),
+        Begun::Loaded(spool, loaded) => return Ok(Some((spool, loaded.result))),
     };
     let identity = identity(job, &inputs);
     let now = inputs.context.now;
@@ -622,15 +611,17 @@ async fn load_items(
     };
     let loaded = LoadedItems {
         identity,
-        manifest,
-        rejected: total.rejected,
-        shared_outside: report.keys.shared_outside,
+        result: ExportResult {
+            manifest,
+            rejected: total.rejected,
+            shared_outside: report.keys.shared_outside,
+        },
         files: [&report.rejects_file, &report.archive_file].map(|file| file_length(file.as_ref()?)),
     };
     let file = job.unfinished.join(LOADED);
     let text = serde_json::to_vec(&loaded).map_err(|error| Failure::of(&error))?;
     fs::write(&file, text).map_err(|error| Failure::unwritten(&file, &error))?;
-    Ok(Some((spool, loaded)))
+    Ok(Some((spool, loaded.result)))
 }
 
 fn item_counts(report: &load::Report) -> Vec<ItemTypeCount> {
@@ -695,7 +686,7 @@ fn begin(
                     output.note(
                         "starting over: its rejects or its archive have been changed or deleted",
                     );
-                } else if current.is_some() && loaded.manifest.stamp == current {
+                } else if current.is_some() && loaded.result.manifest.stamp == current {
                     output
                         .note("all rows were already read; resuming with the files of the export");
                     return Ok(Begun::Loaded(resume()?, Box::new(loaded)));

@@ -13,7 +13,7 @@ use self::operation::Operation;
 use self::outcome::RouteReport;
 use self::saved::SavedRoute;
 use super::Migrate;
-use crate::cli::export::{self, CompleteExport, ExportJob};
+use crate::cli::export::{self, ExportJob, ExportResult};
 use crate::cli::failure::Failure;
 use crate::cli::format::{bytes, counted_as};
 use crate::cli::identity::stamped;
@@ -100,12 +100,11 @@ pub(super) async fn run(
         ServiceLoad::Import => None,
     };
     let exporting = open.export(saved.as_ref(), account.as_deref(), &cancel, output);
-    let Some(exported) = Box::pin(exporting).await? else {
+    let Some((exported, model)) = Box::pin(exporting).await? else {
         return Ok(Outcome::Interrupted);
     };
-    let CompleteExport {
+    let ExportResult {
         manifest,
-        model,
         rejected,
         shared_outside,
     } = exported;
@@ -278,7 +277,7 @@ impl OpenRoute {
         account: Option<&str>,
         cancel: &Cancel,
         output: &OutputStreams,
-    ) -> Result<Option<CompleteExport>, Failure> {
+    ) -> Result<Option<(ExportResult, Arc<Model>)>, Failure> {
         let arguments = &self.arguments;
         let (source, _, file) = mapping::open(&self.source, &arguments.mapping).await?;
         let written = file.written().hash();
@@ -299,12 +298,12 @@ impl OpenRoute {
             ));
             let fresh = self.fresh(account, &manifest);
             let own = saved.filter(|saved| saved.of == fresh.of);
-            return Ok(Some(CompleteExport {
+            let result = ExportResult {
                 manifest,
-                model,
                 rejected: 0,
                 shared_outside: own.map_or(0, |own| own.shared_outside),
-            }));
+            };
+            return Ok(Some((result, model)));
         }
         drop(source);
         // An operation begins with a complete export: that of this one is elsewhere.
