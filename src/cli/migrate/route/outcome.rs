@@ -338,7 +338,7 @@ fn is_of_table(line: &str) -> bool {
 fn line(finding: &Finding, kind: ServiceLoad, reports: &Reports) -> String {
     let reported = reports.of(finding.key.get());
     let (code, message) = match (finding.kind, reported) {
-        (_, Some(reported)) => (reported.code.word(), reported.message.clone()),
+        (_, Some(reported)) => (reported.code, reported.message.clone()),
         (FindingKind::Missing, None) => (
             "not-loaded",
             format!("{} has not put the item into the table", loader(kind)),
