@@ -1,5 +1,5 @@
-//! The commands of the command line. A command's own arguments are in its file, or in `job.rs` or `arguments.rs` in its
-//! folder, and do not leave the command: other code gets the values that the command reads from them.
+//! The commands of the command line. A command's own arguments are in its file, or in `job.rs` in its folder, and do not
+//! leave the command: other code gets the values that the command reads from them.
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
-use super::output::OutputStreams;
 use crate::catalog::Catalog;
 use crate::source::{self, Source};
 
@@ -56,11 +55,4 @@ pub(super) async fn read(url: &str) -> Result<(Box<dyn Source>, Catalog), Failur
     let mut source = source::connect(url).await?;
     let catalog = source.catalog().await?;
     Ok((source, catalog))
-}
-
-/// Connects, reads the catalog, and says what of it stays hidden.
-pub(super) async fn show(url: &str, output: &OutputStreams) -> Result<Catalog, Failure> {
-    let (_, catalog) = read(url).await?;
-    output.warnings(&catalog.notices);
-    Ok(catalog)
 }

@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::files::{refuse_existing, write};
 use super::format::shell_word;
 use super::options::{Format, SourceArguments, region};
-use super::output::OutputStreams;
+use super::output::{OutputStreams, as_json};
 use super::{Outcome, mapping, prices, report};
 use crate::catalog::{Catalog, Dbms, TableName};
 use crate::design::workload::{self, Statement};
@@ -349,11 +349,6 @@ fn read_file(path: &Path, catalog: &Catalog) -> Result<(Vec<Statement>, Fixed), 
     let expiries = workload::expiries(&text).map_err(|error| refused(&error))?;
     let expiries = check_expiries(catalog, &expiries).map_err(|error| refused(&error))?;
     Ok((statements, (pins, expiries)))
-}
-
-fn as_json(report: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(report)
-        .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))
 }
 
 /// The statements of a workload, and those of mappings: the tables of both are sampled.

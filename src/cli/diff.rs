@@ -11,7 +11,6 @@ use super::mapping::MappingFile;
 use super::options::{Format, SourceArguments};
 use super::output::OutputStreams;
 use super::{Outcome, mapping, prices, report};
-use crate::catalog::Catalog;
 use crate::load::ItemTypeMarks;
 use crate::mapping::Proofs;
 use crate::mapping::diff::{DiffSide, MappingDiff, diff};
@@ -45,11 +44,16 @@ pub(super) async fn run(arguments: Diff, output: &OutputStreams) -> Result<Outco
     let (mut source, catalog) = origin.read().await?;
     let old_file = mapping::check(&arguments.old, &catalog, source.as_deref_mut()).await?;
     let new_file = mapping::check(&arguments.new, &catalog, source.as_deref_mut()).await?;
-    let old = ProvedMapping::of(old_file, output)?;
-    let new = ProvedMapping::of(new_file, output)?;
+    let (old, old_proofs) = proved(old_file, output)?;
+    let (new, new_proofs) = proved(new_file, output)?;
     // --prune needs to tell item types apart.
-    let can_prune = ItemTypeMarks::of(&new.model).is_ok();
-    let diff = diff(old.side(&catalog), new.side(&catalog), can_prune);
+    let can_prune = ItemTypeMarks::of(&new).is_ok();
+    let side = |model, proofs| DiffSide {
+        model,
+        proofs,
+        catalog: &catalog,
+    };
+    let diff = diff(side(&old, &old_proofs), side(&new, &new_proofs), can_prune);
     match arguments.format {
         Format::Text => {
             let files = (arguments.old.as_path(), arguments.new.as_path());
@@ -73,27 +77,9 @@ struct DiffJson<'d> {
     diff: &'d MappingDiff,
 }
 
-/// A mapping without errors.
-struct ProvedMapping {
-    model: Model,
-    proofs: Proofs,
-}
-
-impl ProvedMapping {
-    fn of(mut file: MappingFile, output: &OutputStreams) -> Result<Self, Failure> {
-        let proofs = file.checked.proofs.take();
-        let model = file.into_model(output)?;
-        Ok(Self {
-            proofs: proofs.ok_or_else(Failure::silent)?,
-            model,
-        })
-    }
-
-    fn side<'c>(&'c self, catalog: &'c Catalog) -> DiffSide<'c> {
-        DiffSide {
-            model: &self.model,
-            proofs: &self.proofs,
-            catalog,
-        }
-    }
+/// A mapping without errors, and what was proved of it.
+fn proved(mut file: MappingFile, output: &OutputStreams) -> Result<(Model, Proofs), Failure> {
+    let proofs = file.checked.proofs.take();
+    let model = file.into_model(output)?;
+    Ok((model, proofs.ok_or_else(Failure::silent)?))
 }

@@ -19,7 +19,7 @@ use super::options::{Format, RejectLimit, Service, SourceArguments, moment};
 use super::output::OutputStreams;
 use super::signals::stop_on_signals;
 use super::{Outcome, files, mapping, progress, report, selection, target};
-use crate::load::state::{self, Opened, ResumeMode, RunIdentity, State, StateError, StateLock};
+use crate::load::state::{self, Opened, ResumeMode, RunIdentity, State, StateError};
 use crate::load::{self, Cancel, KeyCheck, Load, LoadOptions, ReadyTable};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -138,16 +138,10 @@ pub(super) struct ExportJob {
     pub(super) format: Format,
 }
 
-/// How an export ended.
-pub(super) enum Exported {
-    Complete(Box<CompleteExport>),
-    /// It is not complete.
-    Not(Outcome),
-}
-
-pub(super) struct CompleteExport {
+#[derive(Serialize, serde::Deserialize)]
+pub(super) struct ExportResult {
+    /// The manifest, without parts until they are written.
     pub(super) manifest: Manifest,
-    pub(super) model: Arc<Model>,
     /// Rows that make no item.
     pub(super) rejected: u64,
     /// Items of item types that are not exported, whose keys exported items have.
@@ -236,25 +230,20 @@ pub(super) fn beside(options: LoadOptions, place: &ExportPlace, mapping: &Path) 
     }
 }
 
+// What is in the folder of temporary files.
+
+/// The lock of the folder.
+const LOCK: &str = "export";
+/// The spool.
+const SPOOL: &str = "items";
+/// The state of the load.
+const STATE: &str = "state";
+/// The file of [`LoadedItems`], which is written when all items have been read.
+const LOADED: &str = "loaded";
+/// The list of the parts that are in a bucket already.
+const UPLOADED: &str = "uploaded";
+
 impl ExportJob {
-    fn spool_folder(&self) -> PathBuf {
-        self.unfinished.join("items")
-    }
-
-    fn state_file(&self) -> PathBuf {
-        self.unfinished.join("state")
-    }
-
-    /// The file of [`LoadedItems`], which is written when all items have been read.
-    fn loaded_file(&self) -> PathBuf {
-        self.unfinished.join("loaded")
-    }
-
-    /// The list of the parts that are in a bucket already.
-    fn uploaded_file(&self) -> PathBuf {
-        self.unfinished.join("uploaded")
-    }
-
     /// How messages name the place.
     fn shown_place(&self) -> PathBuf {
         self.place.to_string().into()
@@ -268,7 +257,7 @@ impl ExportJob {
             (PlaceContents::Export, _) if !is_begun => return Err(self.already_complete()),
             // Without that file, this export has not uploaded any part.
             (PlaceContents::Parts, ExportPlace::Bucket(_))
-                if !is_begun || !self.uploaded_file().exists() =>
+                if !is_begun || !self.unfinished.join(UPLOADED).exists() =>
             {
                 let message = format!("`{place}` holds parts of an export that was not begun here");
                 return Err(Failure::failed(message).with_help(
@@ -323,7 +312,7 @@ impl ExportJob {
     /// Whether an export made the folder of temporary files: it holds a file that only exports write, or it is empty.
     fn is_begun(&self) -> Result<bool, Failure> {
         let folder = &self.unfinished;
-        let has_lock = state::is_held_or_was(&folder.join("export"));
+        let has_lock = state::is_held_or_was(&folder.join(LOCK));
         if has_lock.map_err(|error| state_failure(error, self))? || read_loaded(self)?.is_some() {
             return Ok(true);
         }
@@ -337,19 +326,6 @@ impl ExportJob {
         Failure::failed(message).with_help(
             "name another place, or delete this one; `dynafold verify --against-export` compares it with the source",
         )
-    }
-
-    /// Makes the folder of temporary files, and locks it: of two exports into one place, the second must not touch
-    /// anything.
-    fn lock(&self) -> Result<StateLock, Failure> {
-        files::make_folder(&self.unfinished)?;
-        state::hold(&self.unfinished.join("export")).map_err(|error| state_failure(error, self))
-    }
-
-    /// Deletes the folder of temporary files, with the lock in it.
-    fn clean(&self, lock: StateLock) -> Result<(), Failure> {
-        drop(lock);
-        clear_unfinished(&self.unfinished)
     }
 }
 
@@ -429,20 +405,17 @@ struct ExportJson<'e> {
 
 pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Outcome, Failure> {
     let job = Box::pin(arguments.job()).await?;
-    let CompleteExport {
-        manifest,
-        model,
-        rejected,
-        shared_outside,
-    } = match Box::pin(write(&job, &stop_on_signals(), output)).await? {
-        Exported::Complete(export) => *export,
-        Exported::Not(outcome) => return Ok(outcome),
+    let written = Box::pin(write(&job, &stop_on_signals(), output)).await?;
+    let Some((result, model)) = written else {
+        return Ok(Outcome::Interrupted);
     };
+    let (manifest, rejected) = (&result.manifest, result.rejected);
+    let shared_outside = result.shared_outside;
     // If an earlier run was killed in its last step, its rejects file may have been deleted since.
     let rejects_file =
         Some(&*job.options.rejects_file).filter(|file| rejected > 0 && file.exists());
     let json = ExportJson {
-        manifest: &manifest,
+        manifest,
         rejected,
         shared_outside,
         rejects_file,
@@ -477,16 +450,19 @@ pub(super) async fn run(arguments: Export, output: &OutputStreams) -> Result<Out
     Ok(Outcome::of(rejected + shared_outside == 0))
 }
 
-/// Writes the export, or the rest of one that was interrupted.
+/// Writes the export, or the rest of one that was interrupted. `None` if it was interrupted again.
 pub(super) async fn write(
     job: &ExportJob,
     cancel: &Cancel,
     output: &OutputStreams,
-) -> Result<Exported, Failure> {
+) -> Result<Option<(ExportResult, Arc<Model>)>, Failure> {
     job.check_place().await?;
     let inputs = OpenInputs::open(&job.source, &job.mapping, &job.items, job.now, output).await?;
     load::check_archive(&job.options.archive_file, &inputs.model)?;
-    let lock = job.lock()?;
+    // Of two exports into one place, the second must not touch anything.
+    files::make_folder(&job.unfinished)?;
+    let lock =
+        state::hold(&job.unfinished.join(LOCK)).map_err(|error| state_failure(error, job))?;
     let model = inputs.model.clone();
     if job.check_place().await? == PlaceContents::Export {
         // An earlier run was killed in its last step, or another export has been completed meanwhile.
@@ -498,37 +474,25 @@ pub(super) async fn write(
                 // The identity has --now. Without it, each run has another time.
                 now: manifest.now.clone(),
                 parts: manifest.parts.clone(),
-                ..loaded.manifest.clone()
+                ..loaded.result.manifest.clone()
             };
             !job.fresh && loaded.identity == identity && own == manifest
         };
         let loaded = read_loaded(job)?.filter(is_its_own);
-        job.clean(lock)?;
+        drop(lock);
+        clear_unfinished(&job.unfinished)?;
         let loaded = loaded.ok_or_else(|| job.already_complete())?;
-        return Ok(Exported::Complete(Box::new(CompleteExport {
+        let result = ExportResult {
             manifest,
-            model,
-            rejected: loaded.rejected,
-            shared_outside: loaded.shared_outside,
-        })));
+            ..loaded.result
+        };
+        return Ok(Some((result, model)));
     }
-    let (spool, loaded) = match Box::pin(load_items(job, inputs, cancel, output)).await? {
-        Loaded::All(spool, loaded) => (spool, *loaded),
-        Loaded::Incomplete(outcome) => return Ok(Exported::Not(outcome)),
-        Loaded::SharedKeys(items) => {
-            return Err(Failure::failed(format!(
-                "{} the key of another item: the rows changed after their keys had been compared, and the export is not complete",
-                counted_as(items, "item has", "items have")
-            ))
-            .with_help("export again, from a source that does not change meanwhile or that has snapshots"));
-        }
+    let loaded = Box::pin(load_items(job, inputs, cancel, output)).await?;
+    let Some((spool, mut result)) = loaded else {
+        return Ok(None);
     };
-    let LoadedItems {
-        mut manifest,
-        rejected,
-        shared_outside,
-        ..
-    } = loaded;
+    let manifest = &mut result.manifest;
     manifest.compression = job.compression;
     let items = manifest.items;
     let parts_job = PartsJob {
@@ -537,7 +501,7 @@ pub(super) async fn write(
         lines: job.lines.clone(),
         compression: job.compression,
         items,
-        of: PartsOf::Export(job.uploaded_file()),
+        of: PartsOf::Export(job.unfinished.join(UPLOADED)),
     };
     let what = match job.place {
         ExportPlace::Folder(_) => "sorting and writing parts",
@@ -551,43 +515,28 @@ pub(super) async fn write(
     .await?;
     let Some(parts) = parts else {
         output.note("start the same command again: it goes on with the parts");
-        return Ok(Exported::Not(Outcome::Interrupted));
+        return Ok(None);
     };
     manifest.parts = parts.iter().map(|written| written.part.clone()).collect();
     job.check_place_again().await?;
-    job.check_parts(&parts, &manifest).await?;
+    job.check_parts(&parts, manifest).await?;
     if job.lines != ItemLines::Plain {
         let (request, _) = import_table(&model.table, job.compression);
         job.place.write_json(IMPORT_TABLE, &request).await?;
     }
     manifest.write(&job.place).await?;
     spool.delete()?;
-    job.clean(lock)?;
-    Ok(Exported::Complete(Box::new(CompleteExport {
-        manifest,
-        model,
-        rejected,
-        shared_outside,
-    })))
-}
-
-/// How reading the items ended.
-enum Loaded {
-    /// All are in the spool.
-    All(Spool, Box<LoadedItems>),
-    Incomplete(Outcome),
-    /// How many items have the key of another item.
-    SharedKeys(u64),
+    drop(lock);
+    clear_unfinished(&job.unfinished)?;
+    Ok(Some((result, model)))
 }
 
 /// The result of reading all items, kept in a file until the parts are written.
 #[derive(Serialize, serde::Deserialize)]
 struct LoadedItems {
     identity: RunIdentity,
-    /// The manifest, without parts.
-    manifest: Manifest,
-    rejected: u64,
-    shared_outside: u64,
+    #[serde(flatten)]
+    result: ExportResult,
     /// Bytes of the rejects file and of the archive; `None` for one that was not made.
     files: [Option<u64>; 2],
 }
@@ -606,16 +555,16 @@ fn file_length(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|found| found.len())
 }
 
-/// Reads the items into the spool, unless an earlier run has.
+/// Reads the items into the spool, unless an earlier run has. `None` if it was interrupted.
 async fn load_items(
     job: &ExportJob,
     mut inputs: OpenInputs,
     cancel: &Cancel,
     output: &OutputStreams,
-) -> Result<Loaded, Failure> {
+) -> Result<Option<(Spool, ExportResult)>, Failure> {
     let (state, spool) = match begin(job, &mut inputs, output)? {
         Begun::Loading(state, spool) => (*state, spool),
-        Begun::Loaded(spool, loaded) => return Ok(Loaded::All(spool, loaded)),
+        Begun::Loaded(spool, loaded) => return Ok(Some((spool, loaded.result))),
     };
     let identity = identity(job, &inputs);
     let now = inputs.context.now;
@@ -626,20 +575,21 @@ async fn load_items(
         .load(&spool, job.options.clone(), Some(state), cancel)
         .await;
     if !report.outcome.is_finished() || !report.balanced {
-        if job.format == Format::Json {
-            output.json(&report)?;
-        } else {
-            output.text(&report::migration(&report))?;
-        }
-        let fresh = Some("reads all rows again");
-        return ended(report, false, fresh, output).map(Loaded::Incomplete);
+        output.report(job.format, &report, report::migration)?;
+        // Any other end is a failure.
+        ended(report, false, Some("reads all rows again"), output)?;
+        return Ok(None);
     }
     if report.keys.overwritten > 0 {
         // The next run starts over.
         spool.delete()?;
-        let state = job.state_file();
+        let state = job.unfinished.join(STATE);
         fs::remove_file(&state).map_err(|error| Failure::unwritten(&state, &error))?;
-        return Ok(Loaded::SharedKeys(report.keys.overwritten));
+        return Err(Failure::failed(format!(
+            "{} the key of another item: the rows changed after their keys had been compared, and the export is not complete",
+            counted_as(report.keys.overwritten, "item has", "items have")
+        ))
+        .with_help("export again, from a source that does not change meanwhile or that has snapshots"));
     }
     output.warnings(&report.warnings);
     let total = &report.total;
@@ -661,15 +611,17 @@ async fn load_items(
     };
     let loaded = LoadedItems {
         identity,
-        manifest,
-        rejected: total.rejected,
-        shared_outside: report.keys.shared_outside,
+        result: ExportResult {
+            manifest,
+            rejected: total.rejected,
+            shared_outside: report.keys.shared_outside,
+        },
         files: [&report.rejects_file, &report.archive_file].map(|file| file_length(file.as_ref()?)),
     };
-    let file = job.loaded_file();
+    let file = job.unfinished.join(LOADED);
     let text = serde_json::to_vec(&loaded).map_err(|error| Failure::of(&error))?;
     fs::write(&file, text).map_err(|error| Failure::unwritten(&file, &error))?;
-    Ok(Loaded::All(spool, Box::new(loaded)))
+    Ok(Some((spool, loaded.result)))
 }
 
 fn item_counts(report: &load::Report) -> Vec<ItemTypeCount> {
@@ -703,8 +655,8 @@ fn begin(
     };
     let identity = identity(job, inputs);
     let current = stamped(inputs.identity.clone(), &inputs.model).stamp;
-    let resume = || Spool::resume(&job.spool_folder(), &job.shown_place());
-    let opened = State::open(&job.state_file(), &identity, mode)
+    let resume = || Spool::resume(&job.unfinished.join(SPOOL), &job.shown_place());
+    let opened = State::open(&job.unfinished.join(STATE), &identity, mode)
         .map_err(|error| state_failure(error, job))?;
     let state = match opened {
         Opened::Again(mut state, earlier) => {
@@ -734,7 +686,7 @@ fn begin(
                     output.note(
                         "starting over: its rejects or its archive have been changed or deleted",
                     );
-                } else if current.is_some() && loaded.manifest.stamp == current {
+                } else if current.is_some() && loaded.result.manifest.stamp == current {
                     output
                         .note("all rows were already read; resuming with the files of the export");
                     return Ok(Begun::Loaded(resume()?, Box::new(loaded)));
@@ -746,7 +698,7 @@ fn begin(
         }
         Opened::Damaged(state, _) => state,
     };
-    let spool = Spool::create_in(&job.spool_folder(), &job.shown_place())?;
+    let spool = Spool::create_in(&job.unfinished.join(SPOOL), &job.shown_place())?;
     // The earlier run's archive is deleted with its items, but not the archive of a complete export.
     let archive = &job.options.archive_file;
     let loaded = read_loaded(job)?;
@@ -755,10 +707,10 @@ fn begin(
         files::delete(archive)?;
     }
     let unfinished_archive = archive.with_extension("ndjson.part");
-    for file in [job.loaded_file(), unfinished_archive] {
+    for file in [job.unfinished.join(LOADED), unfinished_archive] {
         files::delete(&file)?;
     }
-    let uploaded = job.uploaded_file();
+    let uploaded = job.unfinished.join(UPLOADED);
     if uploaded.exists() {
         // The file marks the parts in the bucket as this export's own. An empty one lists none of them: they are deleted.
         fs::write(&uploaded, "").map_err(|error| Failure::unwritten(&uploaded, &error))?;
@@ -812,7 +764,7 @@ fn identity(job: &ExportJob, inputs: &OpenInputs) -> RunIdentity {
 }
 
 fn read_loaded(job: &ExportJob) -> Result<Option<LoadedItems>, Failure> {
-    let path = job.loaded_file();
+    let path = job.unfinished.join(LOADED);
     let text = if_there(fs::read(&path)).map_err(|error| Failure::unread("", &path, &error))?;
     // If the run was killed while it wrote the file, its JSON ends early: the items are read again.
     Ok(text.and_then(|text| serde_json::from_slice(&text).ok()))

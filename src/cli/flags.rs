@@ -7,7 +7,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, Command as Clap, CommandFactory as _, FromArgMatches as _};
 
-use super::query::patterns::{self, QueryContext};
+use super::query::patterns;
 use crate::access::has_option;
 use crate::cli::args::{Arguments, Command};
 use crate::cli::failure::Failure;
@@ -45,11 +45,16 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, UnreadArgum
                     command = with_parameters(command, &named.mapping, found);
                     pattern = Some(found.clone());
                 }
-                None => command = with_list(command, &query_context),
+                None => {
+                    let list = patterns::list(&query_context);
+                    command = with_note(command, format!("Access patterns:\n{list}"));
+                }
             },
             // The help of the command itself needs no mapping.
             Err(failure) if words.iter().any(|word| word == "--help" || word == "-h") => {
-                command = with_failure(command, &failure);
+                let why = failure.one_line();
+                let note = format!("the mapping's access patterns are not listed: {why}");
+                command = with_note(command, note);
             }
             Err(failure) => return Err(UnreadArguments::Failure(failure)),
         }
@@ -207,21 +212,9 @@ fn help(parameter: &Parameter) -> String {
     }
 }
 
-/// The command with the list of the mapping's patterns.
-fn with_list(command: Clap, query_context: &QueryContext) -> Clap {
-    let list = patterns::list(query_context);
-    command.mut_subcommand("query", |query| {
-        query.after_help(format!("Access patterns:\n{list}"))
-    })
-}
-
-/// The command with the reason why its help lists no patterns.
-fn with_failure(command: Clap, failure: &Failure) -> Clap {
-    let why = format!(
-        "the mapping's access patterns are not listed: {}",
-        failure.one_line()
-    );
-    command.mut_subcommand("query", |query| query.after_help(why))
+/// The command with a text at the end of the help of `query`: the mapping's patterns, or why they are not listed.
+fn with_note(command: Clap, note: String) -> Clap {
+    command.mut_subcommand("query", |query| query.after_help(note))
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ pub(in crate::cli) struct Inspect {
 }
 
 pub(super) async fn run(arguments: Inspect, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let all = catalog::show(arguments.source.url()?, output).await?;
+    let (_, all) = catalog::read(arguments.source.url()?).await?;
+    output.warnings(&all.notices);
     let mut catalog = all.clone();
     narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
     match arguments.format {

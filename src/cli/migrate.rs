@@ -36,7 +36,7 @@ use crate::target::{Target, connect};
 
 pub(super) async fn run(arguments: Migrate, output: &OutputStreams) -> Result<Outcome, Failure> {
     if let Some(route) = arguments.route.clone() {
-        return Box::pin(route::run(arguments.route_job(route)?, output)).await;
+        return Box::pin(route::run(arguments, route, output)).await;
     }
     let job = arguments.job()?;
     let ready = PreparedLoad::of(&job, output).await?;

@@ -69,6 +69,12 @@ fn set_in(text: &str) -> String {
     out
 }
 
+/// A result as JSON, for programs.
+pub(super) fn as_json(result: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(result)
+        .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))
+}
+
 /// Stderr for writers that know nothing of this, with their own colours.
 pub(super) struct Stderr;
 
@@ -131,8 +137,7 @@ impl OutputStreams {
 
     /// Prints a result as JSON.
     pub(super) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(value)
-            .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
+        let text = as_json(value)?;
         self.answered.store(true, Ordering::Relaxed);
         self.text(&text)
     }

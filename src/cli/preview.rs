@@ -1,7 +1,6 @@
 //! `dynafold preview`: the items that the first rows would become, or what all rows come to.
 
 mod all;
-mod arguments;
 mod collections;
 mod cost;
 mod forecast;
@@ -9,16 +8,17 @@ mod heat;
 mod items;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use comfy_table::Table;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
-pub(super) use self::arguments::Preview;
-use self::arguments::PreviewFormat;
 use super::failure::Failure;
-use super::output::{OutputStreams, shown};
+use super::options::{SourceArguments, moment, region};
+use super::output::{OutputStreams, as_json, shown};
 use super::report::attribute;
 use super::{Outcome, mapping, selection, target};
 use crate::dynamodb::write_item;
@@ -29,6 +29,65 @@ use crate::preview::{ItemTypeSample, SampleReject, sample};
 const COLUMNS: u16 = 100;
 /// Keys that several items have and whose rows a report shows.
 const NAMED: usize = 20;
+
+/// How items, or the report on all of them, are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum PreviewFormat {
+    /// A table laid out by item collection; with --all a report
+    Table,
+    /// The items as DynamoDB JSON, one a line
+    DynamodbJson,
+    /// The items with their item type, row, size and write units, one a line
+    Ndjson,
+    /// Everything as one JSON document; with --all the report
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold preview shop.yaml --source sqlite:shop.db
+  dynafold preview shop.yaml --source sqlite:shop.db --items ORDER --limit 20
+  dynafold preview shop.yaml --source sqlite:shop.db --format dynamodb-json > items.ndjson
+  dynafold preview shop.yaml --source postgres://app@db/shop --all
+  dynafold preview shop.yaml --source sqlite:shop.db --all --price-region eu-west-1 --format json")]
+pub(in crate::cli) struct Preview {
+    /// The mapping file
+    mapping: PathBuf,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Rows to read for each item type
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    limit: u64,
+    /// Only this item type; may be repeated
+    #[arg(long = "items", value_name = "NAME")]
+    items: Vec<String>,
+    /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+    /// How to show them
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: PreviewFormat,
+    /// Write what --format says to a new file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Read every row: sizes, hot partitions, equal keys, cost and duration; writes nothing
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// Where rejected rows are written, one JSON line each
+    #[arg(long, value_name = "FILE", requires = "all")]
+    rejects: Option<PathBuf>,
+    /// A price file, instead of the built-in prices
+    #[arg(long, value_name = "FILE", requires = "all")]
+    prices: Option<PathBuf>,
+    /// The AWS region whose prices are shown [default: the price file's]
+    #[arg(long, alias = "region", value_name = "REGION", requires = "all", value_parser = region)]
+    price_region: Option<String>,
+    /// Memory for comparing all keys, in MiB; what does not fit goes to the temporary folder
+    #[arg(long, value_name = "MIB", default_value_t = 32, requires = "all",
+          value_parser = clap::value_parser!(u16).range(1..=16384))]
+    key_memory: u16,
+}
 
 pub(super) async fn run(arguments: Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
     if arguments.all {
@@ -105,12 +164,10 @@ fn put_json(
     document: &impl Serialize,
     output: &OutputStreams,
 ) -> Result<(), Failure> {
-    if file.is_none() {
-        return output.json(document);
+    match file {
+        None => output.json(document),
+        Some(_) => put(file, &(as_json(document)? + "\n"), output),
     }
-    let json = serde_json::to_string_pretty(document)
-        .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
-    put(file, &format!("{json}\n"), output)
 }
 
 fn rejected(item_type: &str, reject: &SampleReject) -> String {

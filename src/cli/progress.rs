@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use parking_lot::Mutex;
+use tokio::task::JoinSet;
 
 use super::format;
 use super::output::write_to_stderr;
@@ -142,7 +143,9 @@ pub(super) fn counted(what: &'static str, total: u64, done: Arc<AtomicU64>) -> i
         .with_style(style)
         .with_message(what);
     let has_terminal = std::io::stderr().is_terminal();
-    CountTask(tokio::spawn(async move {
+    // Its tasks end with it.
+    let mut task: JoinSet<()> = JoinSet::new();
+    task.spawn(async move {
         let interval = if has_terminal {
             Duration::from_millis(120)
         } else {
@@ -160,16 +163,8 @@ pub(super) fn counted(what: &'static str, total: u64, done: Arc<AtomicU64>) -> i
                 write_to_stderr(&format!("{what}: {now} of {total} items"));
             }
         }
-    }))
-}
-
-/// The task that shows a count; it ends when this is dropped.
-struct CountTask(tokio::task::JoinHandle<()>);
-
-impl Drop for CountTask {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    });
+    task
 }
 
 /// Plain lines, at most one per [`LINE_INTERVAL`].

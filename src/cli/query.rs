@@ -1,18 +1,21 @@
-//! `dynafold query`: runs one of the mapping's access patterns against the table.
+//! `dynafold query`: runs one of the mapping's access patterns against the table. The parameters of a pattern become options
+//! of their own (`cli/flags.rs`).
 
-mod arguments;
 pub(super) mod patterns;
 mod table;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-pub(super) use self::arguments::Query;
-use self::arguments::QueryFormat;
+use super::catalog::CatalogOrigin;
 use super::failure::Failure;
 use super::format::{counted, joined, whole};
+use super::options::{Service, moment};
 use super::output::OutputStreams;
 use super::{Outcome, target};
 use crate::access::{clock_default, has_option, plan, read};
@@ -21,12 +24,107 @@ use crate::diagnostic::did_you_mean;
 use crate::dynamodb::{CallPlan, KeyAttribute, Table, item_value, request_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind, SortCondition};
 use crate::mapping::template::Context;
-use crate::target::{CallResult, Target, TargetError, TargetErrorKind, answer};
+use crate::target::{CallResult, Target, TargetError, TargetErrorKind, TargetSpec, answer};
 use crate::value::Value;
 use patterns::QueryContext;
 
 /// The width where there is no terminal, in terminal columns.
 const DEFAULT_WIDTH: u16 = 100;
+
+/// How an answer is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum QueryFormat {
+    /// A table for people
+    Table,
+    /// Everything as one JSON document, the items as DynamoDB JSON
+    Json,
+    /// The items as DynamoDB JSON, one a line; with --explain the requests
+    Ndjson,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  dynafold query shop.yaml                                   lists the access patterns
+  dynafold query shop.yaml ordersOfCustomer --help           lists its parameters
+  dynafold query shop.yaml ordersOfCustomer --customerId 7 --target local:shop.ddb
+  dynafold query shop.yaml ordersOfCustomer --customerId 7 --explain
+  dynafold query shop.yaml ordersOfCustomer -p customerId=7 --target dynamodb --all --format ndjson")]
+pub(in crate::cli) struct Query {
+    /// The mapping file
+    mapping: PathBuf,
+    /// The access pattern; without it all are listed
+    pattern: Option<String>,
+    /// A parameter's value; each parameter is also an option of its own, unless an option has its name
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    params: Vec<String>,
+    /// The parameters that were given as options of their own.
+    #[arg(skip)]
+    pub(in crate::cli) given: Vec<(String, String)>,
+    /// `dynamodb` or `local:FILE`
+    #[arg(long, value_name = "TARGET", env = "DYNAFOLD_TARGET")]
+    target: Option<String>,
+    #[command(flatten)]
+    service: Service,
+    /// Show the requests as the AWS CLI takes them, and send nothing
+    #[arg(long)]
+    explain: bool,
+    /// Read every page, not only the first one of each shard
+    #[arg(long)]
+    all: bool,
+    /// Run it N times and show how long it took
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "explain",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+    /// A schema written by `inspect --format json`, for the types of parameters
+    #[arg(long, value_name = "FILE", conflicts_with = "source")]
+    catalog: Option<PathBuf>,
+    /// The database, for the types of parameters; optional, and `DATABASE_URL` is ignored
+    #[arg(long, value_name = "URL")]
+    source: Option<String>,
+    /// The time that `now` in `params` means, in RFC 3339 [default: the clock]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    now: Option<Timestamp>,
+    /// Show the table's keys too
+    #[arg(long)]
+    keys: bool,
+    /// Show every column, and whole values, however wide the table gets
+    #[arg(long)]
+    wide: bool,
+    /// How to show the answer
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: QueryFormat,
+}
+
+impl Query {
+    /// The parameters with their values, as texts.
+    fn parameters(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut parameters = Vec::new();
+        for param in &self.params {
+            let (name, value) = param.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("--param {param}: there is no `=`"))
+                    .with_help("write --param NAME=VALUE")
+            })?;
+            parameters.push((name.to_owned(), value.to_owned()));
+        }
+        parameters.extend(self.given.iter().cloned());
+        Ok(parameters)
+    }
+
+    /// The table that is asked, where one is named and anything is sent.
+    fn target(&self) -> Result<Option<TargetSpec>, Failure> {
+        let target = self.target.as_ref().filter(|_| !self.explain);
+        target.map(|target| self.service.spec(target)).transpose()
+    }
+
+    /// Where the types of parameters are read; `None`: in the mapping alone.
+    fn schema(&self) -> Result<Option<CatalogOrigin>, Failure> {
+        let (source, catalog) = (self.source.clone(), self.catalog.clone());
+        let is_named = source.is_some() || catalog.is_some();
+        let schema = is_named.then(|| CatalogOrigin::of(source, catalog));
+        schema.transpose()
+    }
+}
 
 pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outcome, Failure> {
     let (given, target) = (arguments.parameters()?, arguments.target()?);

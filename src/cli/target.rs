@@ -111,16 +111,13 @@ pub(super) fn context_of(
             "set {PSEUDONYM_KEY} in the environment; the same key gives the same stand-ins"
         )));
     }
+    let now = now.unwrap_or_else(Timestamp::now);
     Ok(Context {
-        now: whole_seconds(now.unwrap_or_else(Timestamp::now)),
+        // Without fractions of a second: TTL has none, and so a report can name the moment exactly.
+        now: Timestamp::from_second(now.as_second()).unwrap_or(now),
         time_zone,
         secret,
     })
-}
-
-/// Without fractions of a second: TTL has none, and so a report can name the moment exactly.
-fn whole_seconds(now: Timestamp) -> Timestamp {
-    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// Says what a command will cost on real AWS and asks whether to go on.

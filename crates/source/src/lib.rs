@@ -38,7 +38,7 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
-pub use activity::{Activity, CountedStatement, CountedWrites};
+pub use activity::Activity;
 pub use dialect::Dialect;
 use identity::Tls;
 pub use identity::{Canceller, SourceIdentity, database_message};
@@ -288,7 +288,9 @@ impl SourceError {
 #[async_trait]
 pub trait Source: Send {
     /// The product behind the connection.
-    fn dbms(&self) -> Dbms;
+    fn dbms(&self) -> Dbms {
+        self.dialect().dbms()
+    }
 
     /// Reads the schema of everything that the connection can see, system schemas left out.
     /// Objects without permission are listed with `readable: false` or named in the notices.

@@ -32,24 +32,19 @@ pub(in crate::cli) struct Demo {
 pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outcome, Failure> {
     let folder = arguments.folder;
     files::make_folder(&folder)?;
-    let paths = Paths {
-        source: folder.join("portal.db"),
-        workload: folder.join("portal.sql"),
-        mapping: folder.join("portal.yaml"),
-        report: folder.join("portal.design.json"),
-        table: folder.join("portal.ddb"),
-    };
-    prepare(&paths, output).await?;
+    let file = |name: &str| folder.join(name);
+    let (database, workload, table) = (file("portal.db"), file("portal.sql"), file("portal.ddb"));
+    let (mapping_file, report) = (file("portal.yaml"), file("portal.design.json"));
+    prepare(&database, &workload, &table, output).await?;
     // One that is there may have been edited, and may ask otherwise.
-    let is_proposed = !paths.mapping.exists();
+    let is_proposed = !mapping_file.exists();
     if is_proposed {
-        files::delete(&paths.report)?;
+        files::delete(&report)?;
     }
-    let report = paths.report.display().to_string();
-    let mapping = paths.mapping.display().to_string();
-    let workload = paths.workload.display().to_string();
-    let source = format!("sqlite:{}", paths.source.display());
-    let target = format!("local:{}", paths.table.display());
+    let [mapping, report, workload] =
+        [&mapping_file, &report, &workload].map(|path| path.display().to_string());
+    let source = format!("sqlite:{}", database.display());
+    let target = format!("local:{}", table.display());
     let (from, to) = (["--source", &source], ["--target", &target]);
     let inspect = [&["inspect"], &from[..]].concat();
     let weigh = [&["design"], &from[..], &["--workload", &workload]].concat();
@@ -99,7 +94,7 @@ pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outco
          \x20 {} --items PERSONAL_SETTINGS --limit 10\n\
          \x20 {} --format mermaid\n\
          \x20 dynafold init --source postgres://user@host/database   a first mapping of your own\n",
-        paths.mapping.with_extension("html").display(),
+        mapping_file.with_extension("html").display(),
         shown(&check),
         shown(&compare),
         shown(&preview),
@@ -110,14 +105,6 @@ pub(super) async fn run(arguments: Demo, output: &OutputStreams) -> Result<Outco
     } else {
         ended
     })
-}
-
-struct Paths {
-    source: PathBuf,
-    workload: PathBuf,
-    mapping: PathBuf,
-    report: PathBuf,
-    table: PathBuf,
 }
 
 /// Shows a command and runs it, as it would be run from a shell.
@@ -140,26 +127,31 @@ fn shown(words: &[&str]) -> String {
 
 /// Makes the source and the workload unless they are there: they may have been edited. The table
 /// is made anew.
-async fn prepare(paths: &Paths, output: &OutputStreams) -> Result<(), Failure> {
+async fn prepare(
+    database: &Path,
+    workload: &Path,
+    table: &Path,
+    output: &OutputStreams,
+) -> Result<(), Failure> {
     let stays = |path: &Path| {
         let shown = path.display();
         output.note(&format!("{shown} exists already and stays as it is"));
     };
-    if paths.source.exists() {
-        stays(&paths.source);
+    if database.exists() {
+        stays(database);
     } else {
-        sqlite::create(&paths.source, &[SCHEMA, ROWS]).await?;
+        sqlite::create(database, &[SCHEMA, ROWS]).await?;
     }
-    if paths.workload.exists() {
-        stays(&paths.workload);
+    if workload.exists() {
+        stays(workload);
     } else {
-        files::write(&paths.workload, WORKLOAD)?;
+        files::write(workload, WORKLOAD)?;
     }
-    if paths.table.exists() {
-        output.note(&format!("{} is created again", paths.table.display()));
+    if table.exists() {
+        output.note(&format!("{} is created again", table.display()));
     }
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        let mut name = paths.table.clone().into_os_string();
+        let mut name = table.as_os_str().to_owned();
         name.push(suffix);
         files::delete(Path::new(&name))?;
     }

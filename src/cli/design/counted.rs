@@ -20,13 +20,10 @@ pub(super) async fn read(
         writes,
         notices,
     } = source.activity().await?;
-    let statements = statements.into_iter().map(|one| (one.sql, one.calls));
-    let writes = writes.into_iter();
-    let writes = writes.map(|one| (one.table, [one.inserts, one.updates, one.deletes]));
     let counts = Counts {
-        statements: statements.collect(),
+        statements,
         seconds: counted_for,
-        writes: writes.collect(),
+        writes,
     };
     let CountedWorkload {
         statements,

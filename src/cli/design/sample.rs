@@ -84,44 +84,29 @@ pub(super) async fn observe(
         let Some((rows, rest)) = counted.first().and_then(|row| row.split_first()) else {
             continue;
         };
-        for (column, figures) in columns.into_iter().zip(rest.chunks(10)) {
-            let [
-                present,
-                distinct,
-                bytes,
-                chars,
-                longest,
-                digits,
-                unescaped,
-                mixed,
-                day_first,
-                offsets,
-            ] = figures
-            else {
-                continue;
-            };
-            // Of values that rows have to themselves none is frequent.
-            let is_asked = words.have(&column.name) && distinct * 2 <= *present && *distinct > 0;
-            let most = if is_asked {
-                most_frequent(source, scan, column).await?
-            } else {
-                0
-            };
-            let sample = ColumnSample {
+        let mut figures = rest.iter().copied();
+        for column in columns {
+            let mut next = || figures.next().unwrap_or_default();
+            let mut sample = ColumnSample {
                 rows: *rows,
-                present: *present,
-                distinct: *distinct,
-                bytes: *bytes,
-                chars: *chars,
-                longest: *longest,
-                digits: *digits,
-                unescaped: *unescaped,
-                mixed: *mixed,
-                day_first: *day_first,
-                offsets: *offsets,
-                most,
+                present: next(),
+                distinct: next(),
+                bytes: next(),
+                chars: next(),
+                longest: next(),
+                digits: next(),
+                unescaped: next(),
+                mixed: next(),
+                day_first: next(),
+                offsets: next(),
+                most: 0,
                 is_all: *rows < u64::from(ROWS),
             };
+            // Of values that rows have to themselves none is frequent.
+            let is_repeated = sample.distinct * 2 <= sample.present && sample.distinct > 0;
+            if is_repeated && words.have(&column.name) {
+                sample.most = most_frequent(source, scan, column).await?;
+            }
             let place = (table.name.clone(), column.name.clone());
             observed.columns.insert(place, sample);
         }
@@ -250,58 +235,10 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             Dbms::Sqlite => format!("length(CAST({name} AS BLOB))"),
             Dbms::Mysql | Dbms::Mariadb => format!("length({name})"),
         };
-        let is_text = column.data_type.family() == TypeFamily::Text;
-        let (chars, digits, unescaped) = match dbms {
-            _ if !is_text => ("0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned()),
-            Dbms::Postgres => (
-                format!("char_length(CAST({name} AS text))"),
-                format!("CAST({name} AS text) COLLATE \"C\" ~ '^[0-9]+$'"),
-                format!(r#"CAST({name} AS text) COLLATE "C" !~ '[A-Z_#%\x01-\x1f]'"#),
-            ),
-            Dbms::Sqlite => (
-                format!("length(CAST({name} AS TEXT))"),
-                format!("{name} <> '' AND {name} NOT GLOB '*[^0-9]*'"),
-                format!("{name} NOT GLOB '*[A-Z_#%' || char(1) || '-' || char(31) || ']*'"),
-            ),
-            Dbms::Mysql | Dbms::Mariadb => (
-                format!("char_length({name})"),
-                format!("{name} REGEXP '^[0-9]+$'"),
-                format!(
-                    "CAST({name} AS BINARY) = CAST(lower({name}) AS BINARY) AND {name} NOT REGEXP '[_#%[:cntrl:]]'"
-                ),
-            ),
+        let [chars, digits, unescaped, day_first, offsets] = match column.data_type.family() {
+            TypeFamily::Text => text_figures(&name, dbms),
+            _ => std::array::from_fn(|_| "0".to_owned()),
         };
-        let day = "[0-3][0-9][-/.][0-3][0-9][-/.][12][0-9][0-9][0-9]";
-        let date = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
-        let zone = "[-+][01][0-9]:[0134][05]";
-        let (day_first, is_utc, is_zoned, text) = match dbms {
-            _ if !is_text => ("1 = 0".to_owned(), "1 = 0".to_owned(), "1 = 0".to_owned(), "''".to_owned()),
-            Dbms::Postgres => (
-                format!("CAST({name} AS text) COLLATE \"C\" ~ '^{day}'"),
-                format!("CAST({name} AS text) COLLATE \"C\" ~ '^{date}.*Z$'"),
-                format!("CAST({name} AS text) COLLATE \"C\" ~ '^{date}[T ][0-9][0-9]:[0-9][0-9].*{zone}$'"),
-                format!("CAST({name} AS text)"),
-            ),
-            Dbms::Sqlite => (
-                format!("{name} GLOB '{day}*'"),
-                format!("{name} GLOB '{date}*Z'"),
-                format!("{name} GLOB '{date}[T ][0-9][0-9]:[0-9][0-9]*{zone}'"),
-                name.clone(),
-            ),
-            Dbms::Mysql | Dbms::Mariadb => (
-                format!("{name} REGEXP '^{day}'"),
-                format!("{name} REGEXP '^{date}.*Z$'"),
-                format!("{name} REGEXP '^{date}[T ][0-9][0-9]:[0-9][0-9].*{zone}$'"),
-                name.clone(),
-            ),
-        };
-        let end = match dbms {
-            Dbms::Sqlite => format!("substr({text}, -6)"),
-            _ => format!("right({text}, 6)"),
-        };
-        let offsets = format!(
-            "count(DISTINCT CASE WHEN {is_utc} THEN '+00:00' WHEN {is_zoned} THEN {end} END)"
-        );
         // The greatest of NULL and a number is not the same everywhere: nothing is 0.
         let longest = match dbms {
             Dbms::Postgres => format!("CAST(coalesce(max({bytes}), 0) AS bigint)"),
@@ -318,10 +255,8 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
             "0".to_owned()
         };
         format!(
-            "count({name}), {distinct}, coalesce(sum({bytes}), 0), coalesce(sum({chars}), 0), {longest}, \
-             coalesce(sum(CASE WHEN {digits} THEN 1 ELSE 0 END), 0), \
-             coalesce(sum(CASE WHEN {unescaped} THEN 1 ELSE 0 END), 0), {mixed}, \
-             coalesce(sum(CASE WHEN {day_first} THEN 1 ELSE 0 END), 0), {offsets}"
+            "count({name}), {distinct}, coalesce(sum({bytes}), 0), {chars}, {longest}, {digits}, \
+             {unescaped}, {mixed}, {day_first}, {offsets}"
         )
     });
     let figures = joined(figures, ", ");
@@ -333,6 +268,60 @@ fn question(source: &dyn Source, dbms: Dbms, scan: &Scan, columns: &[&Column]) -
         "SELECT {count}, {figures} FROM (SELECT {names} FROM {} LIMIT {ROWS}) AS q",
         dialect.relation(&scan.from)
     )
+}
+
+/// The figures that only texts have, in the order of [`ColumnSample`]: characters, digits alone, unescaped, the day first,
+/// and offsets.
+fn text_figures(name: &str, dbms: Dbms) -> [String; 5] {
+    let text = match dbms {
+        Dbms::Postgres => format!("CAST({name} AS text)"),
+        _ => name.to_owned(),
+    };
+    let (chars, unescaped, end) = match dbms {
+        Dbms::Postgres => (
+            format!("char_length({text})"),
+            format!(r#"{text} COLLATE "C" !~ '[A-Z_#%\x01-\x1f]'"#),
+            format!("right({text}, 6)"),
+        ),
+        Dbms::Sqlite => (
+            format!("length(CAST({name} AS TEXT))"),
+            format!("{name} NOT GLOB '*[A-Z_#%' || char(1) || '-' || char(31) || ']*'"),
+            format!("substr({text}, -6)"),
+        ),
+        Dbms::Mysql | Dbms::Mariadb => (
+            format!("char_length({text})"),
+            format!(
+                "CAST({name} AS BINARY) = CAST(lower({name}) AS BINARY) AND {name} NOT REGEXP '[_#%[:cntrl:]]'"
+            ),
+            format!("right({text}, 6)"),
+        ),
+    };
+    // Whether a text begins as a regular expression says. SQLite has none.
+    let begins = |regex: &str, in_sqlite: &str| match dbms {
+        Dbms::Postgres => format!("{text} COLLATE \"C\" ~ '^{regex}'"),
+        Dbms::Sqlite => format!("{name} {in_sqlite}"),
+        Dbms::Mysql | Dbms::Mariadb => format!("{name} REGEXP '^{regex}'"),
+    };
+    let day = "[0-3][0-9][-/.][0-3][0-9][-/.][12][0-9][0-9][0-9]";
+    let date = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
+    let time = "[T ][0-9][0-9]:[0-9][0-9]";
+    let zone = "[-+][01][0-9]:[0134][05]";
+    let digits = begins("[0-9]+$", &format!("<> '' AND {name} NOT GLOB '*[^0-9]*'"));
+    let day_first = begins(day, &format!("GLOB '{day}*'"));
+    let is_utc = begins(&format!("{date}.*Z$"), &format!("GLOB '{date}*Z'"));
+    let is_zoned = begins(
+        &format!("{date}{time}.*{zone}$"),
+        &format!("GLOB '{date}{time}*{zone}'"),
+    );
+    let count =
+        |condition: &str| format!("coalesce(sum(CASE WHEN {condition} THEN 1 ELSE 0 END), 0)");
+    [
+        format!("coalesce(sum({chars}), 0)"),
+        count(&digits),
+        count(&unescaped),
+        count(&day_first),
+        format!("count(DISTINCT CASE WHEN {is_utc} THEN '+00:00' WHEN {is_zoned} THEN {end} END)"),
+    ]
 }
 
 /// Counts what is mixed in a column of SQLite: see [`ColumnSample::mixed`].

@@ -76,12 +76,8 @@ impl DocsFormat {
     }
 }
 
-/// Where a format goes.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum FormatDestination {
-    Stdout,
-    File(PathBuf),
-}
+/// The place of a text that goes to standard output.
+const STDOUT: &str = "-";
 
 /// Where each format goes. Says so now if one of them must not be written.
 pub(super) fn places(
@@ -89,48 +85,31 @@ pub(super) fn places(
     mapping: &Path,
     output: Option<&Path>,
     force: bool,
-) -> Result<Vec<(DocsFormat, FormatDestination)>, Failure> {
-    let named = |format: DocsFormat| {
+) -> Result<Vec<(DocsFormat, PathBuf)>, Failure> {
+    let to_stdout = output == Some(Path::new(STDOUT));
+    let named = |format: &DocsFormat| {
         let mut name = OsString::from(mapping.file_stem().unwrap_or_default());
         name.push(".");
         name.push(format.file().0);
-        name
+        (*format, output.unwrap_or(Path::new("")).join(name))
     };
-    let places = match (formats, output) {
-        ([_, _, ..], Some(path)) if path == Path::new("-") => {
-            return Err(Failure::usage("only one format can go to standard output")
-                .with_help("use --as once, or name a folder with --output"));
-        }
-        ([_, _, ..], Some(path)) if path.is_file() => {
-            let message = format!(
-                "`{}` is a file, and several files are to be written",
-                path.display()
-            );
+    let places: Vec<(DocsFormat, PathBuf)> = match (formats, output) {
+        ([_, _, ..], Some(path)) if to_stdout || path.is_file() => {
+            let message = if to_stdout {
+                "only one format can go to standard output".to_owned()
+            } else {
+                let file = path.display();
+                format!("`{file}` is a file, and several files are to be written")
+            };
             return Err(
                 Failure::usage(message).with_help("use --as once, or name a folder with --output")
             );
         }
-        ([only], Some(path)) if path == Path::new("-") => vec![(*only, FormatDestination::Stdout)],
-        ([only], Some(path)) if !is_folder(path) => {
-            vec![(*only, FormatDestination::File(path.to_owned()))]
-        }
-        (formats, folder) => {
-            let folder = folder.unwrap_or(Path::new(""));
-            let file = |format: &DocsFormat| {
-                (
-                    *format,
-                    FormatDestination::File(folder.join(named(*format))),
-                )
-            };
-            formats.iter().map(file).collect()
-        }
+        ([only], Some(path)) if to_stdout || !is_folder(path) => vec![(*only, path.to_owned())],
+        _ => formats.iter().map(named).collect(),
     };
-    for (format, place) in &places {
-        if let FormatDestination::File(path) = place
-            && !force
-        {
-            refuse_foreign(path, *format)?;
-        }
+    for (format, place) in places.iter().filter(|_| !force && !to_stdout) {
+        refuse_foreign(place, *format)?;
     }
     Ok(places)
 }
@@ -172,18 +151,13 @@ fn refuse_foreign(path: &Path, format: DocsFormat) -> Result<(), Failure> {
 }
 
 /// Puts a text where it belongs.
-pub(super) fn put(
-    place: &FormatDestination,
-    text: &str,
-    output: &OutputStreams,
-) -> Result<(), Failure> {
+pub(super) fn put(place: &Path, text: &str, output: &OutputStreams) -> Result<(), Failure> {
     let text = &*printable(text);
-    let path = match place {
-        FormatDestination::Stdout => return output.text(text),
-        FormatDestination::File(path) => path,
-    };
-    write(path, text).map_err(|error| Failure::unwritten(path, &error))?;
-    output.note(&format!("wrote {}", path.display()));
+    if place == Path::new(STDOUT) {
+        return output.text(text);
+    }
+    write(place, text).map_err(|error| Failure::unwritten(place, &error))?;
+    output.note(&format!("wrote {}", place.display()));
     Ok(())
 }
 

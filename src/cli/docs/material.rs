@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::answers;
-use super::job::DocsJob;
+use super::{DocsJob, answers};
 use crate::cli::catalog::CatalogOrigin;
 use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::format::shell_word;
@@ -80,7 +79,7 @@ pub(super) async fn gather(
         found = asked.answers;
         examples = Some(Examples {
             rows,
-            whole: samples.iter().all(|sample| is_whole(sample, rows)),
+            whole: (samples.iter()).all(|sample| sample.read < rows && !sample.is_cut),
             asked: asked.place,
         });
     }
@@ -162,11 +161,6 @@ fn document_warnings(file: &MappingFile, diagnostics: &[Diagnostic]) -> Vec<Warn
             .collect(),
         _ => Vec::new(),
     }
-}
-
-/// Whether all rows of an item type were read.
-fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
-    sample.read < rows && !sample.is_cut
 }
 
 async fn all_rows(

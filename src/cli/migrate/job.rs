@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
-use super::route::{Route, RouteJob, Tier};
+use super::route::{Route, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::options::{
     Format, RejectLimit, SourceArguments, TargetArguments, WriteRate, moment, refuse_one_file_twice,
 };
 use crate::load::state::{self, ResumeMode, SWITCHED_ON};
 use crate::load::{ItemAction, KeyCheck, LoadOptions, Prune};
-use crate::target::{ServiceLoad, TargetSpec};
+use crate::target::TargetSpec;
 
 /// Of which rows `--prune` deletes the items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -39,9 +39,9 @@ pub(in crate::cli) struct Migrate {
     /// The mapping file
     pub(in crate::cli) mapping: PathBuf,
     #[command(flatten)]
-    source: SourceArguments,
+    pub(super) source: SourceArguments,
     #[command(flatten)]
-    target: TargetArguments,
+    pub(super) target: TargetArguments,
     /// Let DynamoDB load an export in S3: `import:s3://BUCKET/PREFIX` makes a new table, `bulk:s3://BUCKET/PREFIX` fills one that
     /// exists [default: write the items from here]
     #[arg(long, value_name = "ROUTE", value_parser = Route::parse, conflicts_with_all = ["no_create", "archive", "concurrency",
@@ -57,7 +57,7 @@ pub(in crate::cli) struct Migrate {
     #[arg(long)]
     pub(super) no_create: bool,
     #[command(flatten)]
-    reject_limit: RejectLimit,
+    pub(super) reject_limit: RejectLimit,
     /// Where rejected rows are written, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
@@ -74,10 +74,10 @@ pub(in crate::cli) struct Migrate {
     concurrency: Option<u16>,
     /// Connections that read in parallel, on PostgreSQL [default: one per processor, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    readers: Option<u16>,
+    pub(super) readers: Option<u16>,
     /// About how many rows a chunk has; an interrupted load resumes after its complete chunks
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    chunk_rows: Option<u64>,
+    pub(super) chunk_rows: Option<u64>,
     /// Read the source once, and find equal keys only after one item has overwritten the other
     #[arg(long)]
     one_pass: bool,
@@ -179,29 +179,6 @@ impl Migrate {
             source: self.source.url()?.to_owned(),
             target,
             state_file,
-            arguments: self,
-        })
-    }
-
-    /// What a load by a route is to do.
-    pub(super) fn route_job(self, route: Route) -> Result<RouteJob, Failure> {
-        if route.kind == ServiceLoad::Import
-            && (self.append || self.rate.max_wcu.is_some() || self.tier.is_some())
-        {
-            let message = "--append, --max-wcu and --tier go with `--route bulk:s3://…`: an import makes a new table";
-            return Err(Failure::usage(message));
-        }
-        Ok(RouteJob {
-            options: LoadOptions {
-                max_rejects: Some(self.reject_limit.max_rejects),
-                readers: self.readers.map(usize::from),
-                chunk_rows: self.chunk_rows,
-                ..LoadOptions::default()
-            },
-            route,
-            saved: state::default_path(&self.mapping).with_extension("route"),
-            source: self.source.url()?.to_owned(),
-            target: self.target.spec()?,
             arguments: self,
         })
     }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::arguments::{Preview, PreviewFormat};
 use super::cost::{Cost, cost};
 use super::items::ItemLines;
-use super::{NAMED, forecast, put, put_json};
+use super::{NAMED, Preview, PreviewFormat, forecast, put, put_json};
 use crate::cli::failure::Failure;
 use crate::cli::options::refuse_one_file_twice;
 use crate::cli::output::OutputStreams;
@@ -29,10 +28,10 @@ struct Document<'r> {
 }
 
 pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let (rows, format) = (&arguments.rows, arguments.format);
+    let format = arguments.format;
     refuse_one_file_twice(&[
         ("--output", arguments.output.as_deref()),
-        ("--rejects", rows.rejects.as_deref()),
+        ("--rejects", arguments.rejects.as_deref()),
     ])?;
     let (mut source, catalog) = catalog::read(arguments.source.url()?).await?;
     // Signals are heard before the database is asked about any SQL: that may take long, too.
@@ -46,7 +45,10 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
         .filter(|_| arguments.items.is_empty());
     let patterns = proofs.map_or_else(Vec::new, |proofs| proofs.patterns.clone());
     let mut model = selection::item_types(file.into_model(output)?, &arguments.items)?;
-    let prices = prices::read(rows.prices.as_deref(), rows.price_region.as_deref())?;
+    let prices = prices::read(
+        arguments.prices.as_deref(),
+        arguments.price_region.as_deref(),
+    )?;
     let context = target::context(&model, arguments.now)?;
     model.passes.retain(|pass| !pass.item_types.is_empty());
     let model = Arc::new(model);
@@ -57,16 +59,16 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
         }
         PreviewFormat::Table | PreviewFormat::Json => None,
     };
-    if let Some(rejects) = &rows.rejects {
+    if let Some(rejects) = &arguments.rejects {
         load::clear_rejects(rejects)?;
     }
     let forecast = survey(Survey {
         source,
         patterns,
         context,
-        proof: proof::ProofOptions::of(usize::from(rows.key_memory) << 20),
-        rejects_file: rows.rejects.clone(),
-        named: if rows.rejects.is_some() {
+        proof: proof::ProofOptions::of(usize::from(arguments.key_memory) << 20),
+        rejects_file: arguments.rejects.clone(),
+        named: if arguments.rejects.is_some() {
             NAMED_IN_FILE
         } else {
             NAMED

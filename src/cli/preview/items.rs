@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::arguments::PreviewFormat;
+use super::PreviewFormat;
 use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::dynamodb::write_item;

@@ -1,6 +1,6 @@
 //! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
 
-use super::arguments::Verify;
+use super::Verify;
 use crate::cli::failure::Failure;
 use crate::cli::format::whole;
 use crate::cli::output::{OutputStreams, write_to_stderr};
@@ -17,7 +17,7 @@ const EXTRA_CALLS: u64 = 10;
 
 pub(super) async fn run(arguments: &Verify, output: &OutputStreams) -> Result<Outcome, Failure> {
     let answers = &arguments.answers;
-    let (spec, url) = (arguments.target.spec()?, arguments.source.url()?);
+    let (spec, url) = (arguments.target()?, arguments.source.url()?);
     let (mut source, catalog, file) = mapping::open(url, &arguments.mapping).await?;
     let finds = file.checked.finds();
     let proofs = file.checked.proofs.as_ref();

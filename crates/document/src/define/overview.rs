@@ -27,10 +27,9 @@ pub(super) fn blocks(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         ("Warnings", warnings(facts)),
         ("Guarantees of the database", guaranteed(facts)),
     ];
-    let rows = rows.into_iter().map(|(what, row)| {
-        let SummaryRow { figure, basis } = row;
-        DocRow::new(vec![vec![plain(what)], figure, prose(&basis)])
-    });
+    let rows = rows
+        .into_iter()
+        .map(|(what, (figure, basis))| DocRow::new(vec![vec![plain(what)], figure, prose(&basis)]));
     let table = DocTable::new(
         "What the table comes to",
         &["What", "Comes to", "Known from"],
@@ -41,20 +40,11 @@ pub(super) fn blocks(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     vec![named(facts), DocBlock::Table(table), DocBlock::note(note)]
 }
 
-/// What is said of one thing, and how it is known.
-struct SummaryRow {
-    figure: TextLine,
-    /// Prose of ours.
-    basis: String,
-}
+/// What is said of one thing, and how it is known, in prose of ours.
+type SummaryRow = (TextLine, String);
 
-impl SummaryRow {
-    fn new(figure: impl Into<String>, basis: impl Into<String>) -> Self {
-        Self {
-            figure: vec![plain(figure)],
-            basis: basis.into(),
-        }
-    }
+fn summary_row(figure: impl Into<String>, basis: impl Into<String>) -> SummaryRow {
+    (vec![plain(figure)], basis.into())
 }
 
 /// The names and numbers of what the mapping says.
@@ -112,7 +102,7 @@ fn items(facts: &DocumentFacts<'_>) -> SummaryRow {
             counted_as(rejected, "row is", "rows are")
         ),
     };
-    SummaryRow::new(items.unwrap_or_else(|| unknown(facts).to_owned()), basis)
+    summary_row(items.unwrap_or_else(|| unknown(facts).to_owned()), basis)
 }
 
 fn storage(facts: &DocumentFacts<'_>) -> SummaryRow {
@@ -127,9 +117,9 @@ fn storage(facts: &DocumentFacts<'_>) -> SummaryRow {
                 basis.push_str("; rows that are rejected because they share a key are counted");
             }
             let figure = format!("{}{}, indexes included", figures.about(), bytes(stored));
-            SummaryRow::new(figure, basis)
+            summary_row(figure, basis)
         }
-        None => SummaryRow::new(unknown(facts), ""),
+        None => summary_row(unknown(facts), ""),
     }
 }
 
@@ -146,8 +136,8 @@ fn load(facts: &DocumentFacts<'_>) -> SummaryRow {
     };
     let Some(way) = ways.iter().find(|way| way.route == wanted) else {
         return match figures.places.as_slice() {
-            [] => SummaryRow::new(unknown(facts), ""),
-            _ => SummaryRow::new("nothing to load", basis(facts)),
+            [] => summary_row(unknown(facts), ""),
+            _ => summary_row("nothing to load", basis(facts)),
         };
     };
     let duration = way.seconds.map(phrases::duration).unwrap_or_default();
@@ -171,7 +161,7 @@ fn load(facts: &DocumentFacts<'_>) -> SummaryRow {
     if figures.basis != Basis::AllRows {
         basis.push_str("; the hottest partition key is not known without `--all`");
     }
-    SummaryRow::new(figure, basis)
+    summary_row(figure, basis)
 }
 
 /// Whether provisioned capacity follows the load.
@@ -192,7 +182,7 @@ fn month_idle(facts: &DocumentFacts<'_>) -> SummaryRow {
     let Some(own) = table.billing.provisioned() else {
         let basis = "storage alone: on demand, requests are paid one by one";
         let figure = storage.unwrap_or_else(|| unknown(facts).to_owned());
-        return SummaryRow::new(figure, basis);
+        return summary_row(figure, basis);
     };
     let capacity = phrases::about("", capacity_cost(table, own, prices));
     let mut basis = "the capacity that the mapping provisions is paid by the hour".to_owned();
@@ -206,7 +196,7 @@ fn month_idle(facts: &DocumentFacts<'_>) -> SummaryRow {
             unknown(facts)
         ),
     };
-    SummaryRow::new(figure, basis)
+    summary_row(figure, basis)
 }
 
 /// What a month costs at the declared rates, with storage.
@@ -217,7 +207,7 @@ fn month_rated(facts: &DocumentFacts<'_>) -> SummaryRow {
     let patterns = inputs.model.patterns.iter();
     let rated_patterns = patterns.filter(|one| one.rate.is_some()).count();
     if rated_types + rated_patterns == 0 {
-        return SummaryRow::new(
+        return summary_row(
             "not known without rates",
             "no access pattern has a `rate`, and no item type a `write_rate`",
         );
@@ -256,7 +246,7 @@ fn month_rated(facts: &DocumentFacts<'_>) -> SummaryRow {
     if inputs.model.table.billing.provisioned().is_some() {
         basis.push_str("; the capacity that the mapping itself provisions is in the row above");
     }
-    SummaryRow::new(figure, basis)
+    summary_row(figure, basis)
 }
 
 /// What capacity costs a month that is provisioned for the table and its global indexes.
@@ -318,10 +308,7 @@ fn warnings(facts: &DocumentFacts<'_>) -> SummaryRow {
     if facts.figures.basis == Basis::Nothing {
         basis.push_str("; those that only the database tells are not known without `--source`");
     }
-    SummaryRow {
-        figure: joined(lines, &TextPiece::Break),
-        basis,
-    }
+    (joined(lines, &TextPiece::Break), basis)
 }
 
 /// Warnings with what they put at risk, the heaviest first.
@@ -345,5 +332,5 @@ fn guaranteed(facts: &DocumentFacts<'_>) -> SummaryRow {
         0 => "the database's catalog".to_owned(),
         _ => "the database's catalog; what could not be read of it is in the list".to_owned(),
     };
-    SummaryRow::new(guarantees::summary(all), basis)
+    summary_row(guarantees::summary(all), basis)
 }

@@ -56,22 +56,24 @@ access_patterns:
     key: { PK: "ORDER#{orderId | pad(8)}", SK: { begins_with: "LINE#" } }
 "#;
 
-/// The shop with the types of its columns, which the sample leaves to be printed.
+/// The shop with 50,000 rows a table and the types of its columns, which the sample leaves to be printed.
 fn shop() -> Catalog {
     let mut shop = sample::shop();
-    let columns = shop.tables.iter_mut().flat_map(|table| &mut table.columns);
-    for column in columns {
-        column.data_type = match column.declared.as_str() {
-            "bigint" | "smallint" => DataType::Integer {
-                bits: 64,
-                unsigned: false,
-            },
-            "timestamp with time zone" => DataType::Timestamp {
-                digits: 6,
-                zone: true,
-            },
-            _ => DataType::Text { max_chars: None },
-        };
+    for table in &mut shop.tables {
+        table.estimated_rows = Some(50_000);
+        for column in &mut table.columns {
+            column.data_type = match column.declared.as_str() {
+                "bigint" | "smallint" => DataType::Integer {
+                    bits: 64,
+                    unsigned: false,
+                },
+                "timestamp with time zone" => DataType::Timestamp {
+                    digits: 6,
+                    zone: true,
+                },
+                _ => DataType::Text { max_chars: None },
+            };
+        }
     }
     shop
 }
@@ -99,11 +101,7 @@ fn sampled<T>(
     rows: u64,
     of: impl FnOnce(&DocumentFacts<'_>) -> T,
 ) -> T {
-    let mut catalog = shop();
-    for table in &mut catalog.tables {
-        table.estimated_rows = Some(50_000);
-    }
-    of_catalog(&catalog, samples, rows, of)
+    of_catalog(&shop(), samples, rows, of)
 }
 
 /// What is found out with a catalog.
@@ -629,14 +627,10 @@ fn a_warm_table_is_not_called_slow() {
         "  type_attribute: false\n  warm_throughput: { read: 12000, write: 20000 }",
     );
     let samples = first_rows([100, 100], [0, 0], false);
-    let found = |of: fn(&DocumentFacts<'_>) -> String| {
-        let mut catalog = shop();
-        for table in &mut catalog.tables {
-            table.estimated_rows = Some(50_000);
-        }
-        of_mapping(&mapping, &catalog, &samples, 100, |_| {}, of)
-    };
-    let overview = section_of(found, "Overview");
+    let overview = section_of(
+        |of| of_mapping(&mapping, &shop(), &samples, 100, |_| {}, of),
+        "Overview",
+    );
     let (load, _) = overview_row(&overview, "Duration of the load");
     // 200,000 units at the 40,000 a second that a table can be warmed for.
     assert_eq!(load, "at best about 5.00 s (on demand, warmed)");
@@ -653,9 +647,6 @@ fn rows_do_not_count_items_of_exploded_arrays() {
         "    from: orders\n    explode: { n: \"note | json\" }\n    accept: [key-unproved, key-not-unique]\n",
     );
     let mut catalog = shop();
-    for table in &mut catalog.tables {
-        table.estimated_rows = Some(50_000);
-    }
     let orders = catalog
         .tables
         .iter_mut()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_dynamodb::{KeyType, Table};
+use dynafold_dynamodb::{KeyType, Table, without_null_and_empty};
 use dynafold_format::joined;
 use dynafold_mapping::model::{AccessPattern, Model, Placeholder, Template, TemplatePart};
 use dynafold_mapping::template::Filter;
@@ -15,7 +15,12 @@ use super::{Export, ExportError, ExportOptions, Tenant};
 const MANAGED: usize = 6_144;
 
 /// A statement that allows something. Actions are of DynamoDB, unless they name another service.
-fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Option<Value>) -> Value {
+fn statement(
+    sid: &str,
+    actions: &[&str],
+    resources: &[String],
+    condition: Option<&Value>,
+) -> Value {
     let actions = actions.iter().map(|action| {
         if action.contains(':') {
             (*action).to_owned()
@@ -23,16 +28,13 @@ fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Optio
             format!("dynamodb:{action}")
         }
     });
-    let mut statement = json!({
+    without_null_and_empty(&json!({
         "Sid": sid,
         "Effect": "Allow",
         "Action": actions.collect::<Value>(),
         "Resource": resources,
-    });
-    if let (Some(condition), Some(members)) = (condition, statement.as_object_mut()) {
-        members.insert("Condition".to_owned(), condition);
-    }
-    statement
+        "Condition": condition,
+    }))
 }
 
 /// The ARN of a table in a region, else in that of the options; or of one of its indexes.
@@ -129,7 +131,7 @@ impl AskedAction<'_> {
         let whole = self
             .index
             .map_or_else(|| "table".to_owned(), |index| format!("index-{index}"));
-        let mut add = |condition: Option<Value>| {
+        let mut add = |condition: Option<&Value>| {
             let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
             statements.push(statement(&sid, &[self.action], resources, condition));
         };
@@ -146,7 +148,9 @@ impl AskedAction<'_> {
             let texts: Vec<&str> = texts.map(|(text, _)| text.as_str()).collect();
             if !texts.is_empty() {
                 let operator = format!("ForAllValues:{operator}");
-                add(Some(json!({ operator: { "dynamodb:LeadingKeys": texts } })));
+                add(Some(
+                    &json!({ operator: { "dynamodb:LeadingKeys": texts } }),
+                ));
             }
         }
     }

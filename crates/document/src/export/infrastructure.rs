@@ -81,8 +81,6 @@ impl Capacity {
 pub(super) struct ScalingBounds {
     pub(super) min: u64,
     pub(super) max: u64,
-    /// Capacity units at creation.
-    pub(super) initial: u64,
     /// Target utilization in percent.
     pub(super) target_percent: u64,
 }
@@ -93,20 +91,12 @@ impl ScalingBounds {
     pub(super) fn of(policy: Option<Autoscale>, initial: u64) -> Self {
         /// Target utilization in percent for fixed capacity: the API requires one.
         const FIXED_CAPACITY_TARGET: u64 = 70;
-        match policy {
-            Some(policy) => Self {
-                min: policy.min.unwrap_or(initial).min(initial),
-                // An index may begin with more than the table's policy allows.
-                max: policy.max.max(initial),
-                initial,
-                target_percent: policy.target,
-            },
-            None => Self {
-                min: initial,
-                max: initial,
-                initial,
-                target_percent: FIXED_CAPACITY_TARGET,
-            },
+        let least = policy.and_then(|policy| policy.min);
+        Self {
+            min: least.map_or(initial, |least| least.min(initial)),
+            // An index may begin with more than the table's policy allows.
+            max: policy.map_or(initial, |policy| policy.max.max(initial)),
+            target_percent: policy.map_or(FIXED_CAPACITY_TARGET, |policy| policy.target),
         }
     }
 }

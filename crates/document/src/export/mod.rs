@@ -165,31 +165,26 @@ const WARM_WRITE: u64 = 4_000;
 impl ExportError {
     /// What can be done about it.
     pub fn help(&self) -> String {
-        match self {
+        let help = match self {
             Self::Resolved { .. } => {
                 "change the text, or export to Terraform, which keeps it as it is"
-                    .to_owned()
             }
-            Self::NoPatterns => {
-                "list what the application reads under `access_patterns`".to_owned()
-            }
+            Self::NoPatterns => "list what the application reads under `access_patterns`",
             Self::UnknownTenant { known, .. } if known.is_empty() => {
-                "none finds its partition by a parameter: use the tenant `none`".to_owned()
+                "none finds its partition by a parameter: use the tenant `none`"
             }
             Self::UnknownTenant { known, .. } => {
-                format!("use one of {}, or none", known.join(", "))
+                return format!("use one of {}, or none", known.join(", "));
             }
             Self::Unbound { .. } => {
                 "use the tenant `none`, or move the access patterns that read other tenants' data to a mapping of their own, with a policy for another role"
-                    .to_owned()
             }
-            Self::FixedReplicas => {
-                "give `billing` an `autoscale`, or use `billing: on-demand`".to_owned()
-            }
+            Self::FixedReplicas => "give `billing` an `autoscale`, or use `billing: on-demand`",
             Self::ColdThroughput { .. } => {
-                "raise `warm_throughput`, leave it out, or export to CloudFormation".to_owned()
+                "raise `warm_throughput`, leave it out, or export to CloudFormation"
             }
-        }
+        };
+        help.to_owned()
     }
 }
 

@@ -4,9 +4,9 @@ use dynafold_relational::catalog::TableName;
 use sqlx::mysql::MySqlConnection;
 
 use super::Server;
+use super::catalog::table_name;
 use super::statement::{optional, rows, text};
-use crate::activity::{Activity, CountedWrites};
-use crate::{Result, SourceError};
+use crate::{Activity, Result, SourceError};
 
 const DIGESTS: &str = "performance_schema.events_statements_summary_by_digest";
 const TABLES: &str = "performance_schema.table_io_waits_summary_by_table";
@@ -56,7 +56,8 @@ async fn digests(connection: &mut MySqlConnection) -> sqlx::Result<Activity> {
     for row in rows(connection, include_str!("sql/digests.sql")).await? {
         let calls = text(&row, 1)?.parse().unwrap_or_default();
         match optional(&row, 0)? {
-            Some(sql) => activity.count(with_lists(&sql), calls),
+            // In a digest `(...)` stands for a list of values, however many.
+            Some(sql) => activity.count(sql.replace("(...)", "(?)"), calls),
             None => activity.notices.push(format!(
                 "{calls} calls are of statements for which events_statements_summary_by_digest had no room"
             )),
@@ -70,7 +71,7 @@ async fn digests(connection: &mut MySqlConnection) -> sqlx::Result<Activity> {
     Ok(activity)
 }
 
-async fn writes(connection: &mut MySqlConnection) -> sqlx::Result<Vec<CountedWrites>> {
+async fn writes(connection: &mut MySqlConnection) -> sqlx::Result<Vec<(TableName, [f64; 3])>> {
     let uptime = rows(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'").await?;
     let uptime = uptime.first().map(|row| text(row, 1)).transpose()?;
     let seconds = uptime.and_then(|text| text.parse::<f64>().ok());
@@ -80,17 +81,8 @@ async fn writes(connection: &mut MySqlConnection) -> sqlx::Result<Vec<CountedWri
     let mut found = Vec::new();
     for row in rows(connection, include_str!("sql/writes.sql")).await? {
         let count = |at| text(&row, at).map(|text| text.parse::<f64>().unwrap_or_default());
-        let table = TableName {
-            schema: text(&row, 0)?,
-            name: text(&row, 1)?,
-        };
         let counts = [count(2)?, count(3)?, count(4)?];
-        found.push(CountedWrites::of(table, counts, seconds));
+        found.push((table_name(&row, 0)?, counts.map(|number| number / seconds)));
     }
     Ok(found)
-}
-
-/// A digest as SQL: `(...)` stands for a list of values, however many.
-fn with_lists(digest: &str) -> String {
-    digest.replace("(...)", "(?)")
 }

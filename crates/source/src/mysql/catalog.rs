@@ -589,7 +589,7 @@ pub(super) async fn sequences(connection: &mut MySqlConnection) -> sqlx::Result<
     found.iter().map(|row| table_name(row, 0)).collect()
 }
 
-fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
+pub(super) fn table_name(row: &MySqlRow, index: usize) -> sqlx::Result<TableName> {
     Ok(TableName {
         schema: text(row, index)?,
         name: text(row, index + 1)?,

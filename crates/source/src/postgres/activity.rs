@@ -5,8 +5,7 @@ use dynafold_relational::catalog::TableName;
 use serde::Deserialize;
 
 use super::{Postgres, PostgresSql};
-use crate::activity::{Activity, CountedWrites};
-use crate::{Dialect as _, Result, SourceError};
+use crate::{Activity, Dialect as _, Result, SourceError};
 
 /// The SQLSTATE of a query of the extension's views if the server has not loaded its library.
 const NOT_LOADED: &str = "55000";
@@ -130,7 +129,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Activity> {
             name: written.name,
         };
         let counts = [written.inserts, written.updates, written.deletes];
-        Some(CountedWrites::of(table, counts, seconds))
+        Some((table, counts.map(|number| number / seconds)))
     });
     activity.writes = writes.collect();
     Ok(activity)

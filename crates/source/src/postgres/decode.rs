@@ -95,6 +95,7 @@ fn binary(text: &str) -> Option<Vec<u8>> {
         return text.as_bytes().chunks(8).map(byte_of_bits).collect();
     };
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let nibble = |digit: u8| u8::try_from(char::from(digit).to_digit(16)?).ok();
     let bytes = pairs
         .iter()
         .map(|[high, low]| Some(nibble(*high)? << 4 | nibble(*low)?));
@@ -109,15 +110,6 @@ fn byte_of_bits(bits: &[u8]) -> Option<u8> {
             b'1' => Some(byte | 0x80 >> at),
             _ => None,
         })
-}
-
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
-    }
 }
 
 // Takes apart the literals that hold other values: arrays, composites, ranges and hstore.

@@ -394,10 +394,6 @@ fn relations(plan: &str) -> Relations {
 
 #[async_trait]
 impl Source for Postgres {
-    fn dbms(&self) -> Dbms {
-        Dbms::Postgres
-    }
-
     async fn catalog(&mut self) -> Result<Catalog> {
         self.step_aside().await?;
         let catalog = catalog::read(self).await;

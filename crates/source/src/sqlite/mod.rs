@@ -26,7 +26,7 @@ pub use self::state::create;
 use crate::chunk::{answer, chunks, numbers};
 use crate::layout::ScanLayout;
 use dynafold_format::address;
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms};
+use dynafold_relational::catalog::{Catalog, Column, DataType};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState, log_of};
@@ -104,7 +104,7 @@ impl Sqlite {
             .disable_statement_logging();
         let refused = |file: &Path, cause: sqlx::Error| SourceError::Connect {
             place: format!("sqlite:{}", named.display()),
-            help: help(file, &cause),
+            help: help(file, &cause).to_owned(),
             cause,
         };
         let file = match readable(&named).await {
@@ -209,10 +209,6 @@ impl Sqlite {
 
 #[async_trait]
 impl Source for Sqlite {
-    fn dbms(&self) -> Dbms {
-        Dbms::Sqlite
-    }
-
     async fn catalog(&mut self) -> Result<Catalog> {
         // All of it is of one moment, which is the run's own where that has begun.
         self.execute("SAVEPOINT catalog").await?;
@@ -376,36 +372,33 @@ fn has_log(file: &Path) -> bool {
 }
 
 /// What to do about a file that cannot be opened.
-fn help(file: &Path, cause: &sqlx::Error) -> String {
+fn help(file: &Path, cause: &sqlx::Error) -> &'static str {
     use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied, TooManyLinks};
-    match cause {
-        sqlx::Error::Io(error) if error.kind() == NotFound => {
-            "there is no such file; a relative name counts from the current folder".to_owned()
+    let kind = match cause {
+        sqlx::Error::Io(error) => Some(error.kind()),
+        _ => None,
+    };
+    match (kind, code(cause).map(|code| (code, code % 256))) {
+        (Some(NotFound), _) => {
+            "there is no such file; a relative name counts from the current folder"
         }
-        sqlx::Error::Io(error) if error.kind() == PermissionDenied => {
-            "this user may not reach the file; check its permissions and its folder's".to_owned()
+        (Some(PermissionDenied), _) => {
+            "this user may not reach the file; check its permissions and its folder's"
         }
-        sqlx::Error::Io(error) if error.kind() == IsADirectory => {
-            "this is a folder; name the file in it".to_owned()
-        }
-        sqlx::Error::Io(error) if error.kind() == TooManyLinks => {
+        (Some(IsADirectory), _) => "this is a folder; name the file in it",
+        (Some(TooManyLinks), _) => {
             "changes under one name cannot be seen under another while they are in the write-ahead log; copy the file by the name that writers use, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\""
-                .to_owned()
         }
-        _ => match code(cause).map(|code| (code, code % 256)) {
-            Some((_, 5)) => "another program holds the file; end it or wait for it".to_owned(),
-            Some((_, 26)) => "this is not a SQLite 3 database, or it is encrypted".to_owned(),
-            Some((776, _)) => {
-                "an interrupted write must be rolled back first; open it once with sqlite3"
-                    .to_owned()
-            }
-            Some((_, 8 | 14)) if has_log(file) => {
-                "its last changes are still in the -wal file beside it, and the folder does not let \
-                 SQLite read them; copy both files to a folder of your own and read from there"
-                    .to_owned()
-            }
-            _ => "check that this user may read the file and write in its folder".to_owned(),
-        },
+        (_, Some((_, 5))) => "another program holds the file; end it or wait for it",
+        (_, Some((_, 26))) => "this is not a SQLite 3 database, or it is encrypted",
+        (_, Some((776, _))) => {
+            "an interrupted write must be rolled back first; open it once with sqlite3"
+        }
+        (_, Some((_, 8 | 14))) if has_log(file) => {
+            "its last changes are still in the -wal file beside it, and the folder does not let \
+             SQLite read them; copy both files to a folder of your own and read from there"
+        }
+        _ => "check that this user may read the file and write in its folder",
     }
 }
 

@@ -13,7 +13,7 @@ use self::operation::Operation;
 use self::outcome::RouteReport;
 use self::saved::SavedRoute;
 use super::Migrate;
-use crate::cli::export::{self, CompleteExport, ExportJob, Exported};
+use crate::cli::export::{self, ExportJob, ExportResult};
 use crate::cli::failure::Failure;
 use crate::cli::format::{bytes, counted_as};
 use crate::cli::identity::stamped;
@@ -43,24 +43,12 @@ pub(super) struct Route {
     location: S3Location,
 }
 
-/// How fast a bulk operation is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+/// How fast a bulk operation is. As JSON it is DynamoDB's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub(in crate::cli) enum Tier {
     Standard,
     Accelerated,
-}
-
-/// What a route is to do.
-pub(super) struct RouteJob {
-    pub(super) arguments: Migrate,
-    pub(super) route: Route,
-    /// The URL of the source.
-    pub(super) source: String,
-    pub(super) target: TargetSpec,
-    /// But for the files beside the mapping.
-    pub(super) options: LoadOptions,
-    /// The file that keeps which operation is under way.
-    pub(super) saved: PathBuf,
 }
 
 impl Route {
@@ -82,29 +70,41 @@ impl Route {
 }
 
 /// A route whose services are open.
-struct OpenRoute<'j> {
-    job: &'j RouteJob,
+struct OpenRoute {
+    arguments: Migrate,
+    route: Route,
+    /// The URL of the source.
+    source: String,
     routes: TableRoutes,
     place: ExportPlace,
     options: LoadOptions,
+    /// The file that keeps which operation is under way.
+    saved_file: PathBuf,
 }
 
-pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome, Failure> {
-    let open = Box::pin(OpenRoute::of(&job)).await?;
+pub(super) async fn run(
+    arguments: Migrate,
+    route: Route,
+    output: &OutputStreams,
+) -> Result<Outcome, Failure> {
+    let open = Box::pin(OpenRoute::of(arguments, route)).await?;
     load::check_rejects(&open.options.rejects_file)?;
     // Of two runs that start at one time, the second must not touch anything.
-    let _lock = state::hold(&job.saved).map_err(in_use)?;
+    let _lock = state::hold(&open.saved_file).map_err(in_use)?;
     let cancel = stop_on_signals();
-    let saved = SavedRoute::read(&job.saved)?;
+    let saved = SavedRoute::read(&open.saved_file)?;
     let table = Box::pin(open.check(saved.as_ref(), output)).await?;
-    let account = open.account(&table).await?;
+    // An import's account is known once it has begun: its ARN has it.
+    let account = match open.route.kind {
+        ServiceLoad::Bulk => open.routes.account(&table.name).await?,
+        ServiceLoad::Import => None,
+    };
     let exporting = open.export(saved.as_ref(), account.as_deref(), &cancel, output);
-    let Some(exported) = Box::pin(exporting).await? else {
+    let Some((exported, model)) = Box::pin(exporting).await? else {
         return Ok(Outcome::Interrupted);
     };
-    let CompleteExport {
+    let ExportResult {
         manifest,
-        model,
         rejected,
         shared_outside,
     } = exported;
@@ -119,7 +119,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
         );
         return Err(Failure::failed(message)
             .with_code("route")
-            .with_help(match job.route.kind {
+            .with_help(match open.route.kind {
                 ServiceLoad::Import => "`dynafold migrate` without --route makes an empty table; if rows have come since, name another prefix or delete the objects of this one",
                 ServiceLoad::Bulk => "`dynafold verify` compares the table with the source; if rows have come since, name another prefix or delete the objects of this one",
             }));
@@ -133,7 +133,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
         return Ok(Outcome::Interrupted);
     };
     let later = open.settled(&progress, &operation, &table).await?;
-    let reports = match job.route.kind {
+    let reports = match open.route.kind {
         ServiceLoad::Bulk => reports::read(&open.place, &operation.output, &table).await?,
         ServiceLoad::Import => reports::Reports::default(),
     };
@@ -141,7 +141,7 @@ pub(super) async fn run(job: RouteJob, output: &OutputStreams) -> Result<Outcome
     let faults = (rejected, shared_outside);
     let report = RouteReport::of(&open, &manifest, progress, verification, reports, faults);
     report.write_rejects(&open.options.rejects_file)?;
-    output.report(job.arguments.format, &report, RouteReport::text)?;
+    output.report(open.arguments.format, &report, RouteReport::text)?;
     output.warnings(report.warnings());
     output.warnings(later);
     let outcome = report.outcome()?;
@@ -160,37 +160,52 @@ fn in_use(error: StateError) -> Failure {
     }
 }
 
-impl<'j> OpenRoute<'j> {
-    async fn of(job: &'j RouteJob) -> Result<Self, Failure> {
-        let TargetSpec::Dynamodb(service) = &job.target else {
+impl OpenRoute {
+    async fn of(arguments: Migrate, route: Route) -> Result<Self, Failure> {
+        let units = arguments.rate.max_wcu;
+        if route.kind == ServiceLoad::Import
+            && (arguments.append || units.is_some() || arguments.tier.is_some())
+        {
+            let message = "--append, --max-wcu and --tier go with `--route bulk:s3://…`: an import makes a new table";
+            return Err(Failure::usage(message));
+        }
+        let source = arguments.source.url()?.to_owned();
+        let TargetSpec::Dynamodb(service) = arguments.target.spec()? else {
             return Err(Failure::usage(
                 "--route works with `--target dynamodb`: the service does the load",
             ));
         };
-        if let (ServiceLoad::Bulk, Some(units)) = (job.route.kind, job.arguments.rate.max_wcu)
-            && units < LEAST_UNITS
-        {
+        if units.is_some_and(|units| units < LEAST_UNITS) {
             let message = format!("a bulk operation needs --max-wcu {LEAST_UNITS} or more");
             return Err(Failure::usage(message));
+        }
+        let routes = TableRoutes::open(&service).await?;
+        if routes.target().is_billed() && !arguments.yes && !OutputStreams::can_ask() {
+            let message = "this costs money, and there is no terminal on which to ask";
+            return Err(Failure::usage(message).with_help("use --yes to confirm in advance"));
         }
         // Whoever rehearses against another server does not mean AWS's S3.
         let is_named = std::env::var_os(S3_ENDPOINT).is_some_and(|url| !url.is_empty());
         let s3 = ServiceOptions {
-            endpoint_url: service.endpoint_url.clone().filter(|_| !is_named),
-            ..service.clone()
+            endpoint_url: service.endpoint_url.filter(|_| !is_named),
+            ..service
         };
-        let routes = TableRoutes::open(service).await?;
-        if routes.target().is_billed() && !job.arguments.yes && !OutputStreams::can_ask() {
-            let message = "this costs money, and there is no terminal on which to ask";
-            return Err(Failure::usage(message).with_help("use --yes to confirm in advance"));
-        }
-        let place = export::place(&job.route.location.to_string(), &s3).await?;
-        let mut options = export::beside(job.options.clone(), &place, &job.arguments.mapping);
-        if let Some(rejects) = &job.arguments.rejects {
+        let place = export::place(&route.location.to_string(), &s3).await?;
+        let options = LoadOptions {
+            max_rejects: Some(arguments.reject_limit.max_rejects),
+            readers: arguments.readers.map(usize::from),
+            chunk_rows: arguments.chunk_rows,
+            ..LoadOptions::default()
+        };
+        let mut options = export::beside(options, &place, &arguments.mapping);
+        if let Some(rejects) = &arguments.rejects {
             options.rejects_file.clone_from(rejects);
         }
         Ok(Self {
-            job,
+            saved_file: state::default_path(&arguments.mapping).with_extension("route"),
+            arguments,
+            route,
+            source,
             routes,
             place,
             options,
@@ -203,10 +218,10 @@ impl<'j> OpenRoute<'j> {
         saved: Option<&SavedRoute>,
         output: &OutputStreams,
     ) -> Result<Table, Failure> {
-        let (_, _, file) = mapping::open(&self.job.source, &self.job.arguments.mapping).await?;
+        let (_, _, file) = mapping::open(&self.source, &self.arguments.mapping).await?;
         let table = file.into_model(output)?.table;
         let target = self.routes.target();
-        match self.job.route.kind {
+        match self.route.kind {
             ServiceLoad::Import => {
                 if !table.local_indexes.is_empty() {
                     let message =
@@ -239,24 +254,16 @@ impl<'j> OpenRoute<'j> {
         Ok(table)
     }
 
-    /// The account of the table that a bulk operation writes to. An import's is known once it has begun: its ARN has it.
-    async fn account(&self, table: &Table) -> Result<Option<String>, Failure> {
-        Ok(match self.job.route.kind {
-            ServiceLoad::Bulk => self.routes.account(&table.name).await?,
-            ServiceLoad::Import => None,
-        })
-    }
-
     /// What is to be kept of this route.
     fn fresh(&self, account: Option<&str>, manifest: &Manifest) -> SavedRoute {
         let target = self.routes.target().place();
-        SavedRoute::of(self.job, &self.place, (&target, account), manifest)
+        SavedRoute::of(self.route.kind, &self.place, (&target, account), manifest)
     }
 
     /// How items are written.
     fn lines(&self, table: &Table) -> ItemLines {
-        match self.job.route.kind {
-            ServiceLoad::Bulk if !self.job.arguments.append => {
+        match self.route.kind {
+            ServiceLoad::Bulk if !self.arguments.append => {
                 ItemLines::DynamodbIfAbsent(table.partition.name.to_string())
             }
             _ => ItemLines::Dynamodb,
@@ -270,19 +277,16 @@ impl<'j> OpenRoute<'j> {
         account: Option<&str>,
         cancel: &Cancel,
         output: &OutputStreams,
-    ) -> Result<Option<CompleteExport>, Failure> {
-        let job = self.job;
-        let (source, _, file) = mapping::open(&job.source, &job.arguments.mapping).await?;
+    ) -> Result<Option<(ExportResult, Arc<Model>)>, Failure> {
+        let arguments = &self.arguments;
+        let (source, _, file) = mapping::open(&self.source, &arguments.mapping).await?;
         let written = file.written().hash();
         let model = Arc::new(selection::item_types(
             file.into_model(output)?,
-            &job.arguments.items,
+            &arguments.items,
         )?);
-        let unfinished = export::unfinished(
-            &self.place,
-            &job.arguments.mapping,
-            job.arguments.spool.as_deref(),
-        );
+        let unfinished =
+            export::unfinished(&self.place, &arguments.mapping, arguments.spool.as_deref());
         if self.place.contents().await? == PlaceContents::Export {
             let manifest = self
                 .resumed(source, &model, &written, saved, account)
@@ -293,38 +297,33 @@ impl<'j> OpenRoute<'j> {
                 self.place, manifest.now
             ));
             let fresh = self.fresh(account, &manifest);
-            let own = saved.filter(|saved| saved.is_of(&fresh));
-            return Ok(Some(CompleteExport {
+            let own = saved.filter(|saved| saved.of == fresh.of);
+            let result = ExportResult {
                 manifest,
-                model,
                 rejected: 0,
                 shared_outside: own.map_or(0, |own| own.shared_outside),
-            }));
+            };
+            return Ok(Some((result, model)));
         }
         drop(source);
         // An operation begins with a complete export: that of this one is elsewhere.
         if let Some(other) = saved.filter(|saved| saved.begun()) {
-            return Err(other.under_way(&job.saved));
+            return Err(other.under_way(&self.saved_file));
         }
         let export = ExportJob {
-            mapping: job.arguments.mapping.clone(),
-            source: job.source.clone(),
+            mapping: arguments.mapping.clone(),
+            source: self.source.clone(),
             place: self.place.clone(),
             unfinished,
             lines: self.lines(&model.table),
             compression: Compression::Gzip,
-            now: job.arguments.now,
-            items: job.arguments.items.clone(),
-            fresh: job.arguments.fresh,
+            now: arguments.now,
+            items: arguments.items.clone(),
+            fresh: arguments.fresh,
             options: self.options.clone(),
-            format: job.arguments.format,
+            format: arguments.format,
         };
-        Ok(
-            match Box::pin(export::write(&export, cancel, output)).await? {
-                Exported::Complete(export) => Some(*export),
-                Exported::Not(_) => None,
-            },
-        )
+        Box::pin(export::write(&export, cancel, output)).await
     }
 
     /// The manifest of the export that an earlier run has written, unless it is not to be loaded.
@@ -336,34 +335,33 @@ impl<'j> OpenRoute<'j> {
         saved: Option<&SavedRoute>,
         account: Option<&str>,
     ) -> Result<Manifest, Failure> {
-        let job = self.job;
+        let arguments = &self.arguments;
         let manifest = Manifest::read(&self.place).await?;
         let this = self.fresh(account, &manifest);
-        let own = saved.filter(|saved| saved.is_of(&this));
+        let own = saved.filter(|saved| saved.of == this.of);
         if let Some(other) = saved.filter(|saved| own.is_none() && saved.begun()) {
-            return Err(other.under_way(&job.saved));
+            return Err(other.under_way(&self.saved_file));
         }
         source.begin(&model.scans()).await?;
         let identity = stamped(source.identity().await?, model);
         let is_same = manifest.mapping == written
             && manifest.source == identity.name
-            && manifest.selection == job.arguments.items
+            && manifest.selection == arguments.items
             && manifest.lines == self.lines(&model.table)
-            && job
-                .arguments
+            && arguments
                 .now
                 .is_none_or(|now| manifest.now == now.to_string());
         // What DynamoDB loads already is waited for.
         let begun = own.is_some_and(SavedRoute::begun);
         let is_current = begun || manifest.stamp.is_none() || manifest.stamp == identity.stamp;
         let mut help = "name another prefix, or delete the objects of this one".to_owned();
-        let message = if !is_same || job.arguments.fresh {
+        let message = if !is_same || arguments.fresh {
             Some(format!("`{}` holds another export", self.place))
         } else if let Some(ended) = own.filter(|saved| saved.is_complete) {
             let (message, first) = self.ended(ended, &manifest.table);
             help = format!(
                 "{first}compare the table with the source by `dynafold verify`; for another load name another prefix, or delete `{}` to load this export once more",
-                job.saved.display()
+                self.saved_file.display()
             );
             Some(message)
         } else if is_current {
@@ -420,8 +418,8 @@ impl<'j> OpenRoute<'j> {
         let mut fresh = self.fresh(account, manifest);
         fresh.shared_outside = shared_outside;
         match saved {
-            Some(saved) if saved.is_of(&fresh) && !saved.is_complete => Ok(saved),
-            _ => fresh.write(&self.job.saved).map(|()| fresh),
+            Some(saved) if saved.of == fresh.of && !saved.is_complete => Ok(saved),
+            _ => fresh.write(&self.saved_file).map(|()| fresh),
         }
     }
 
@@ -438,7 +436,7 @@ impl<'j> OpenRoute<'j> {
             .map(|part| part.uncompressed_bytes)
             .sum();
         let size = bytes(read);
-        let why = match self.job.route.kind {
+        let why = match self.route.kind {
             ServiceLoad::Import => {
                 let usd = prices
                     .usd
@@ -456,7 +454,7 @@ impl<'j> OpenRoute<'j> {
         };
         let question = format!("{why}. Load the table `{}`?", table.name);
         OutputStreams::agree(
-            self.job.arguments.yes,
+            self.arguments.yes,
             "this costs money",
             &question,
             "nothing was loaded; the export is complete, and the same command goes on with it",
@@ -474,7 +472,7 @@ impl<'j> OpenRoute<'j> {
             progress.status,
             RouteStatus::Failed | RouteStatus::Cancelled
         );
-        if self.job.route.kind == ServiceLoad::Bulk {
+        if self.route.kind == ServiceLoad::Bulk {
             if has_failed {
                 operation.forget()?;
                 return Err(operation.failed(progress, true));

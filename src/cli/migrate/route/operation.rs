@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
+use super::OpenRoute;
 use super::saved::{SavedRoute, look};
-use super::{OpenRoute, Tier};
 use crate::cli::failure::Failure;
 use crate::cli::format::text_if;
 use crate::cli::output::OutputStreams;
 use crate::cli::{Outcome, files, progress};
-use crate::dynamodb::Table;
+use crate::dynamodb::{Table, without_null_and_empty};
 use crate::load::Cancel;
 use crate::target::parts::{ExportPlace, Manifest, import_table};
 use crate::target::{
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 
 /// A load of DynamoDB's own that is under way.
 pub(super) struct Operation<'r> {
-    open: &'r OpenRoute<'r>,
+    open: &'r OpenRoute,
     table: String,
     items: u64,
     arn: String,
@@ -39,26 +39,26 @@ pub(super) struct Operation<'r> {
 impl<'r> Operation<'r> {
     /// Asks for it, or finds that an earlier run has.
     pub(super) async fn start(
-        open: &'r OpenRoute<'r>,
-        saved: SavedRoute,
+        open: &'r OpenRoute,
+        mut saved: SavedRoute,
         manifest: &Manifest,
         table: &Table,
         output: &OutputStreams,
     ) -> Result<Self, Failure> {
         let reports = saved.reports();
-        let (arn, saved) = match &saved.arn {
+        let arn = match saved.arn.clone() {
             Some(arn) => {
                 output.note("an earlier run has started the operation; waiting for it");
-                (arn.clone(), saved)
+                arn
             }
             None => {
-                let file = &open.job.saved;
+                let file = &open.saved_file;
                 // Of a request that an earlier run has sent the answer is not known: it may have begun.
                 let is_first = !saved.begun();
-                let saved = saved.sent();
+                saved.sent = true;
                 saved.write(file)?;
                 let request = request(open, &saved.token, &reports, manifest, table)?;
-                let load = open.job.route.kind;
+                let load = open.route.kind;
                 let begun = open.routes.start(load, &table.name, &request).await;
                 let is_refused = |error: &TargetError| {
                     use TargetErrorKind::{AccessDenied, Refused};
@@ -78,9 +78,9 @@ impl<'r> Operation<'r> {
                     }
                     begun => begun?,
                 };
-                let saved = saved.started(&begun.arn);
+                saved.arn = Some(begun.arn.clone());
                 saved.write(file)?;
-                (begun.arn, saved)
+                begun.arn
             }
         };
         Ok(Self {
@@ -100,7 +100,7 @@ impl<'r> Operation<'r> {
         output: &OutputStreams,
     ) -> Result<Option<RouteProgress>, Failure> {
         let done = Arc::new(AtomicU64::new(0));
-        let what = match self.open.job.route.kind {
+        let what = match self.open.route.kind {
             ServiceLoad::Import => "DynamoDB imports",
             ServiceLoad::Bulk => "DynamoDB puts items",
         };
@@ -149,7 +149,7 @@ impl<'r> Operation<'r> {
     }
 
     async fn look(&self) -> crate::target::Result<RouteProgress> {
-        let load = self.open.job.route.kind;
+        let load = self.open.route.kind;
         self.open
             .routes
             .describe(load, &self.table, &self.arn)
@@ -186,7 +186,7 @@ impl<'r> Operation<'r> {
         let failure = Failure::failed(message).with_code("route");
         failure.with_cause(error).with_help(format!(
             "{elsewhere}if it ended long ago, DynamoDB has forgotten it: compare the table with the source by `dynafold verify`, and delete `{}` before another load",
-            self.open.job.saved.display()
+            self.open.saved_file.display()
         ))
     }
 
@@ -203,7 +203,7 @@ impl<'r> Operation<'r> {
 
     /// After Ctrl-C: says what goes on, and ends what can be ended if the user wants that.
     async fn is_cancelled_by_user(&self, output: &OutputStreams) -> Result<bool, Failure> {
-        if self.open.job.route.kind == ServiceLoad::Import {
+        if self.open.route.kind == ServiceLoad::Import {
             output.note("the import continues: DynamoDB cannot cancel an import. Start the same command again to wait for it");
             return Ok(false);
         }
@@ -224,7 +224,7 @@ impl<'r> Operation<'r> {
 
     /// Why it has failed. `is_there`: whether the table is.
     pub(super) fn failed(&self, progress: &RouteProgress, is_there: bool) -> Failure {
-        let what = match (self.open.job.route.kind, &progress.status) {
+        let what = match (self.open.route.kind, &progress.status) {
             (ServiceLoad::Import, RouteStatus::Cancelled) => "the import was cancelled",
             (ServiceLoad::Import, _) => "the import failed",
             (ServiceLoad::Bulk, RouteStatus::Cancelled) => "the bulk operation was cancelled",
@@ -241,7 +241,7 @@ impl<'r> Operation<'r> {
         if !text.is_empty() {
             failure.causes.push(text);
         }
-        failure.with_help(match self.open.job.route.kind {
+        failure.with_help(match self.open.route.kind {
             ServiceLoad::Import if is_there => "delete the table, then start the same command again: it continues with the finished export",
             ServiceLoad::Import => "start the same command again: it continues with the finished export",
             ServiceLoad::Bulk => "some items may have been written; `dynafold verify` shows which are missing. Start the same command again: a new bulk operation loads all items",
@@ -250,12 +250,13 @@ impl<'r> Operation<'r> {
 
     /// Keeps that a bulk operation has ended, whatever it came to: started again, it would go over all items once more, at its
     /// price. The table says it of an import. What was not compared to its end is compared by the next run.
-    pub(super) fn end(self, outcome: Outcome) -> Result<(), Failure> {
-        match (self.open.job.route.kind, outcome) {
+    pub(super) fn end(mut self, outcome: Outcome) -> Result<(), Failure> {
+        match (self.open.route.kind, outcome) {
             (_, Outcome::Interrupted) => Ok(()),
             (ServiceLoad::Bulk, Outcome::Well | Outcome::Differs) => {
-                let ended = self.saved.complete(outcome == Outcome::Differs);
-                ended.write(&self.open.job.saved)
+                self.saved.is_complete = true;
+                self.saved.differs = outcome == Outcome::Differs;
+                self.saved.write(&self.open.saved_file)
             }
             (ServiceLoad::Import, _) => self.forget(),
         }
@@ -263,13 +264,13 @@ impl<'r> Operation<'r> {
 
     /// Forgets it: the next run begins another.
     pub(super) fn forget(&self) -> Result<(), Failure> {
-        files::delete(&self.open.job.saved)
+        files::delete(&self.open.saved_file)
     }
 }
 
 /// What DynamoDB is asked with.
 fn request(
-    open: &OpenRoute<'_>,
+    open: &OpenRoute,
     token: &str,
     reports: &str,
     manifest: &Manifest,
@@ -284,14 +285,14 @@ fn request(
         "S3KeyPrefix": location.key("data/"),
     });
     let (mut request, _) = import_table(table, manifest.compression);
-    if open.job.route.kind == ServiceLoad::Import {
+    if open.route.kind == ServiceLoad::Import {
         if let Some(members) = request.as_object_mut() {
             members.insert("ClientToken".to_owned(), json!(token));
             members.insert("S3BucketSource".to_owned(), input);
         }
         return Ok(request);
     }
-    let mut request = json!({
+    Ok(without_null_and_empty(&json!({
         "ClientToken": token,
         "TableName": table.name,
         "InputS3Configuration": {
@@ -305,22 +306,7 @@ fn request(
             "S3KeyPrefix": location.key(reports),
             "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"],
         },
-    });
-    if let Some(members) = request.as_object_mut() {
-        members.extend(
-            open.job
-                .arguments
-                .rate
-                .max_wcu
-                .map(|units| ("MaxWriteRequestUnits".to_owned(), json!(units))),
-        );
-        members.extend(open.job.arguments.tier.map(|tier| {
-            let word = match tier {
-                Tier::Standard => "STANDARD",
-                Tier::Accelerated => "ACCELERATED",
-            };
-            ("PerformanceTier".to_owned(), json!(word))
-        }));
-    }
-    Ok(request)
+        "MaxWriteRequestUnits": open.arguments.rate.max_wcu,
+        "PerformanceTier": open.arguments.tier,
+    })))
 }

@@ -57,12 +57,12 @@ pub(super) struct RouteReport {
 
 /// Compares every item with the source.
 pub(super) async fn compare(
-    open: &OpenRoute<'_>,
+    open: &OpenRoute,
     manifest: &Manifest,
     model: Arc<Model>,
     cancel: &Cancel,
 ) -> Result<VerifyReport, Failure> {
-    let (source, _, file) = mapping::open(&open.job.source, &open.job.arguments.mapping).await?;
+    let (source, _, file) = mapping::open(&open.source, &open.arguments.mapping).await?;
     let keys = file.checked.key_check(KeyCheck::First);
     let context = target::context(&model, manifest.now.parse().ok())?;
     Ok(verify(Verify {
@@ -83,14 +83,14 @@ pub(super) async fn compare(
 
 impl RouteReport {
     pub(super) fn of(
-        open: &OpenRoute<'_>,
+        open: &OpenRoute,
         manifest: &Manifest,
         operation: RouteProgress,
         mut verification: VerifyReport,
         reports: Reports,
         (rejected, shared_outside): (u64, u64),
     ) -> Self {
-        let kind = open.job.route.kind;
+        let kind = open.route.kind;
         let is_reject = |finding: &&Finding| {
             matches!(finding.kind, FindingKind::Missing | FindingKind::Different)
         };
@@ -338,7 +338,7 @@ fn is_of_table(line: &str) -> bool {
 fn line(finding: &Finding, kind: ServiceLoad, reports: &Reports) -> String {
     let reported = reports.of(finding.key.get());
     let (code, message) = match (finding.kind, reported) {
-        (_, Some(reported)) => (reported.code.word(), reported.message.clone()),
+        (_, Some(reported)) => (reported.code, reported.message.clone()),
         (FindingKind::Missing, None) => (
             "not-loaded",
             format!("{} has not put the item into the table", loader(kind)),

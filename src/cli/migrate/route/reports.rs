@@ -38,27 +38,9 @@ pub(super) struct Reports {
 /// What is said of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reported {
-    pub(super) code: ReportedCode,
+    /// The code in the rejects file: `refused` for an error of its own, `exists` if an item of its key is in the table.
+    pub(super) code: &'static str,
     pub(super) message: String,
-}
-
-/// Why an item was not written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReportedCode {
-    /// For an error of its own.
-    Refused,
-    /// An item of its key is in the table.
-    Exists,
-}
-
-impl ReportedCode {
-    /// The code in the rejects file.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Exists => "exists",
-        }
-    }
 }
 
 impl Reports {
@@ -98,15 +80,11 @@ impl Reports {
         let (counted, code, otherwise) = if is_condition {
             (
                 &mut self.condition_failures,
-                ReportedCode::Exists,
+                "exists",
                 "an item of its key is in the table, and was left as it is",
             )
         } else {
-            (
-                &mut self.errors,
-                ReportedCode::Refused,
-                "DynamoDB refused the item",
-            )
+            (&mut self.errors, "refused", "DynamoDB refused the item")
         };
         *counted += 1;
         let Some(item) = item(&line, table) else {
@@ -265,10 +243,10 @@ mod tests {
         let refused = reports.of(r#"{"SK":{"S":"1"},"PK":{"S":"a"}}"#).unwrap();
         assert_eq!(
             (refused.code, refused.message.as_str()),
-            (ReportedCode::Refused, "too large")
+            ("refused", "too large")
         );
         let there = reports.of(r#"{"PK":{"S":"a"},"SK":{"S":"2"}}"#).unwrap();
-        assert_eq!(there.code, ReportedCode::Exists);
+        assert_eq!(there.code, "exists");
         assert_eq!(reports.of(r#"{"PK":{"S":"b"},"SK":{"S":"2"}}"#), None);
     }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::RouteJob;
 use crate::cli::failure::Failure;
 use crate::cli::mapping::hash;
 use crate::target::ServiceLoad;
@@ -17,11 +16,11 @@ use crate::target::private::{if_there, write_whole};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SavedRoute {
     /// The export, its table, and where that is: what tells one route from another.
-    of: String,
+    pub(super) of: String,
     /// By it DynamoDB knows a request that is repeated, for eight hours.
     pub(super) token: String,
     /// Whether the request may have been sent.
-    sent: bool,
+    pub(super) sent: bool,
     /// The operation, once there is one.
     pub(super) arn: Option<String>,
     /// Whether it has ended, and the table was compared with the source.
@@ -46,12 +45,12 @@ pub(super) fn look(path: &Path) -> String {
 impl SavedRoute {
     /// A route that is to begin. `account`: of AWS, where the table that is loaded tells it.
     pub(super) fn of(
-        job: &RouteJob,
+        kind: ServiceLoad,
         place: &ExportPlace,
         (target, account): (&str, Option<&str>),
         manifest: &Manifest,
     ) -> Self {
-        let kind = match job.route.kind {
+        let kind = match kind {
             ServiceLoad::Import => "import",
             ServiceLoad::Bulk => "bulk",
         };
@@ -99,34 +98,9 @@ impl SavedRoute {
             .with_help(look(path))
     }
 
-    /// Whether it is the same route.
-    pub(super) fn is_of(&self, other: &Self) -> bool {
-        self.of == other.of
-    }
-
     /// Whether DynamoDB may have been asked to begin, and what comes of it is not known.
     pub(super) fn begun(&self) -> bool {
         !self.is_complete && (self.sent || self.arn.is_some())
-    }
-
-    /// The same, about to be asked for.
-    pub(super) fn sent(self) -> Self {
-        Self { sent: true, ..self }
-    }
-
-    /// The same, as the operation that it is.
-    pub(super) fn started(self, arn: &str) -> Self {
-        let arn = Some(arn.to_owned());
-        Self { arn, ..self }
-    }
-
-    /// The same at its end. `differs`: whether something does.
-    pub(super) fn complete(self, differs: bool) -> Self {
-        Self {
-            is_complete: true,
-            differs,
-            ..self
-        }
     }
 
     /// Writes it: whole, or not at all.
