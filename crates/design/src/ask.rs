@@ -2056,4 +2056,36 @@ mod tests {
             assert!(why.contains(reason), "{sql}: {why}");
         }
     }
+
+    #[test]
+    fn no_index_holds_what_a_search_for_words_finds() {
+        let mut shop = shop();
+        for (dbms, conditions) in [
+            (
+                Dbms::Postgres,
+                &["email @@ to_tsquery('ann')", "email @@ to_tsquery(:q)"][..],
+            ),
+            (
+                Dbms::Mysql,
+                &[
+                    "MATCH (email) AGAINST ('ann')",
+                    "MATCH (users.email) AGAINST (:q IN BOOLEAN MODE)",
+                    "MATCH (email) AGAINST ('ann') > 0.5",
+                    "NOT MATCH (email) AGAINST ('ann') AND id = :id",
+                ][..],
+            ),
+            (Dbms::Sqlite, &["email MATCH 'ann'"][..]),
+        ] {
+            shop.dbms = dbms;
+            for condition in conditions {
+                let sql = format!("SELECT id FROM users WHERE {condition}");
+                let why = ask(&sql, &shop, &Observed::default()).err();
+                let why = why.map(|unserved| unserved.why).unwrap_or_default();
+                assert!(
+                    why.starts_with("searches texts for words"),
+                    "{condition}: {why}"
+                );
+            }
+        }
+    }
 }

@@ -573,7 +573,16 @@ impl<'d> Priced<'d> {
         let own = pattern.sql.as_deref();
         let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
         let of_statement = understood(&statement.sql).unwrap_or_default();
-        let asks = own.unwrap_or_else(|| of_statement.clone());
+        let is_sorted = |sql: &str| sql.to_uppercase().contains("ORDER BY");
+        let asks = own.unwrap_or_else(|| {
+            let mut asks = of_statement.clone();
+            // What its SQL does not sort, the application sorts, and cuts.
+            if pattern.sql.as_deref().is_some_and(|sql| !is_sorted(sql)) {
+                let sorted = asks.iter_mut().filter(|ask| !ask.order.is_empty());
+                sorted.for_each(|ask| ask.limit = None);
+            }
+            asks
+        });
         let index = self.index(pattern.index.as_deref());
         let types: Vec<&ItemType> = self.answered(pattern).collect();
         // Figures that a query makes are items of their own.

@@ -558,8 +558,8 @@ fn proposal(
     );
     let mut problem = pricing.problem(&structures, &ways, setting.indexes);
     for (choices, read) in problem.reads.iter_mut().zip(&reads).skip(asked) {
-        if let (Some(scan), Some(ask)) = (choices.last_mut(), read.asks.first()) {
-            scan.cost = pricing.scan(read.statement, ask.root);
+        if let Some(scan) = choices.last_mut() {
+            scan.cost = pricing.scan(read.statement);
         }
     }
     let solution = cheapest(&problem, &reads, &ways);

@@ -100,8 +100,8 @@ pub(super) async fn observe(
             else {
                 continue;
             };
-            // Of values that rows have to themselves none is frequent.
-            let is_asked = words.have(&column.name) && distinct * 2 <= *present && *distinct > 0;
+            // Where each row has a value to itself none is frequent.
+            let is_asked = words.have(&column.name) && *distinct < *present && *distinct > 0;
             let most = if is_asked {
                 most_frequent(source, scan, column).await?
             } else {
