@@ -1240,8 +1240,11 @@ impl<'c, 'q> Reading<'c, 'q> {
         for value in selected_values(self.select) {
             is_list |= functions(value).iter().any(|name| LISTS.contains(&&**name));
             if let OperandValue::Expression(expression) = &value.value
-                && (expression.has_query || expression.has_window)
+                && (expression.has_query || expression.has_window || expression.searches_words)
             {
+                if expression.searches_words {
+                    return unserved("selects what a search for words finds", SEARCH);
+                }
                 if expression.has_window {
                     return unserved("selects the result of a window function", WINDOW);
                 }
@@ -2087,5 +2090,10 @@ mod tests {
                 );
             }
         }
+        shop.dbms = Dbms::Mysql;
+        let score = "SELECT id, MATCH (email) AGAINST (:q) AS score FROM users WHERE id = :id";
+        let why = ask(score, &shop, &Observed::default()).err();
+        let why = why.map(|unserved| unserved.why).unwrap_or_default();
+        assert_eq!(why, "selects what a search for words finds");
     }
 }

@@ -564,25 +564,30 @@ impl<'d> Priced<'d> {
         types.filter(move |item| pattern.items.is_empty() || pattern.items.contains(&item.name))
     }
 
+    /// What an access pattern asks for by its own SQL, and else for the statement.
+    fn asks_of(&self, pattern: &AccessPattern, of_statement: &[Ask<'d>]) -> Vec<Ask<'d>> {
+        let (catalog, observed) = (self.facts.catalog, self.facts.observed);
+        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for. Literals of an access pattern are
+        // meant: its key has them, or its index the rows that meet them.
+        let sql = pattern.sql.as_deref();
+        if let Some(own) = sql.and_then(|sql| as_said(sql, catalog, observed).ok()) {
+            return own;
+        }
+        let mut asks = of_statement.to_vec();
+        // What its SQL does not sort, the application sorts, and cuts.
+        if sql.is_some_and(|sql| !sql.to_uppercase().contains("ORDER BY")) {
+            for sorted in asks.iter_mut().filter(|ask| !ask.order.is_empty()) {
+                sorted.limit = None;
+            }
+        }
+        asks
+    }
+
     /// One request of an access pattern. What its key does not ask for is read in vain.
     fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
-        let understood = |sql: &str| ask(sql, catalog, observed).ok();
-        // SQL that compares by bytes is no SQL that this reads; the statement says what it is for. Literals of an access pattern are
-        // meant: its key has them, or its index the rows that meet them.
-        let own = pattern.sql.as_deref();
-        let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
-        let of_statement = understood(&statement.sql).unwrap_or_default();
-        let is_sorted = |sql: &str| sql.to_uppercase().contains("ORDER BY");
-        let asks = own.unwrap_or_else(|| {
-            let mut asks = of_statement.clone();
-            // What its SQL does not sort, the application sorts, and cuts.
-            if pattern.sql.as_deref().is_some_and(|sql| !is_sorted(sql)) {
-                let sorted = asks.iter_mut().filter(|ask| !ask.order.is_empty());
-                sorted.for_each(|ask| ask.limit = None);
-            }
-            asks
-        });
+        let of_statement = ask(&statement.sql, catalog, observed).unwrap_or_default();
+        let asks = self.asks_of(pattern, &of_statement);
         let index = self.index(pattern.index.as_deref());
         let types: Vec<&ItemType> = self.answered(pattern).collect();
         // Figures that a query makes are items of their own.
