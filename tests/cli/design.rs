@@ -1072,6 +1072,20 @@ async fn a_sum_and_a_mean_of_one_column_are_one_figure() {
     Proposal::new(&source.url(), Some(workload), 0).holds(0);
 }
 
+#[tokio::test]
+async fn a_value_may_be_frequent_where_most_rows_have_one_to_themselves() {
+    let source = Database::new(
+        "CREATE TABLE note (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, body TEXT);
+         WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 1000)
+         INSERT INTO note SELECT i, max(i, 300), 'x' FROM r;",
+    )
+    .await;
+    let workload = "-- ofOwner (5/s)\nSELECT id, body FROM note WHERE owner = :o;";
+    let proposal = Proposal::new(&source.url(), Some(workload), 0);
+    let warnings = proposal.report["warnings"].to_string();
+    assert!(warnings.contains("ofOwner (up to 300 items"), "{warnings}");
+}
+
 /// Tables, statements over them, those that no Query serves, and what is noted of the others.
 const JOINS: [(&str, &str, &[&str], &[&str]); 28] = [
     // What texts begin with, without case: as the column says it, and as the parameter does.

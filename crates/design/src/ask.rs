@@ -1240,8 +1240,11 @@ impl<'c, 'q> Reading<'c, 'q> {
         for value in selected_values(self.select) {
             is_list |= functions(value).iter().any(|name| LISTS.contains(&&**name));
             if let OperandValue::Expression(expression) = &value.value
-                && (expression.has_query || expression.has_window)
+                && (expression.has_query || expression.has_window || expression.searches_words)
             {
+                if expression.searches_words {
+                    return unserved("selects what a search for words finds", SEARCH);
+                }
                 if expression.has_window {
                     return unserved("selects the result of a window function", WINDOW);
                 }
@@ -2063,5 +2066,42 @@ mod tests {
             let why = asks_of(sql).unwrap_err();
             assert!(why.contains(reason), "{sql}: {why}");
         }
+    }
+
+    #[test]
+    fn no_index_holds_what_a_search_for_words_finds() {
+        let mut shop = shop();
+        for (dbms, conditions) in [
+            (
+                Dbms::Postgres,
+                &["email @@ to_tsquery('ann')", "email @@ to_tsquery(:q)"][..],
+            ),
+            (
+                Dbms::Mysql,
+                &[
+                    "MATCH (email) AGAINST ('ann')",
+                    "MATCH (users.email) AGAINST (:q IN BOOLEAN MODE)",
+                    "MATCH (email) AGAINST ('ann') > 0.5",
+                    "NOT MATCH (email) AGAINST ('ann') AND id = :id",
+                ][..],
+            ),
+            (Dbms::Sqlite, &["email MATCH 'ann'"][..]),
+        ] {
+            shop.dbms = dbms;
+            for condition in conditions {
+                let sql = format!("SELECT id FROM users WHERE {condition}");
+                let why = ask(&sql, &shop, &Observed::default()).err();
+                let why = why.map(|unserved| unserved.why).unwrap_or_default();
+                assert!(
+                    why.starts_with("searches texts for words"),
+                    "{condition}: {why}"
+                );
+            }
+        }
+        shop.dbms = Dbms::Mysql;
+        let score = "SELECT id, MATCH (email) AGAINST (:q) AS score FROM users WHERE id = :id";
+        let why = ask(score, &shop, &Observed::default()).err();
+        let why = why.map(|unserved| unserved.why).unwrap_or_default();
+        assert_eq!(why, "selects what a search for words finds");
     }
 }

@@ -500,13 +500,9 @@ impl Facts<'_> {
         let most = asked.filter_map(|equal| {
             let (table, column) = equal.path.find(ask.root, self.catalog)?;
             let sample = *self.sample(table, column)?;
-            let rows_with_one = match sample.most {
-                // A sample does not count the rows of one value where most rows have a value of their own.
-                0 if sample.distinct * 2 > sample.present => {
-                    sample.present.div_ceil(sample.distinct)
-                }
-                most => most,
-            };
+            // A sample does not count them where each row has a value of its own.
+            let is_unique = sample.most == 0 && sample.distinct == sample.present;
+            let rows_with_one = if is_unique { 1 } else { sample.most };
             if rows_with_one == 0 {
                 return None;
             }

@@ -578,8 +578,8 @@ fn proposal(
     );
     let mut problem = pricing.problem(&structures, &ways, setting.indexes);
     for (choices, read) in problem.reads.iter_mut().zip(&reads).skip(asked) {
-        if let (Some(scan), Some(ask)) = (choices.last_mut(), read.asks.first()) {
-            scan.cost = pricing.scan(read.statement, ask.root);
+        if let Some(scan) = choices.last_mut() {
+            scan.cost = pricing.scan(read.statement);
         }
     }
     let solution = cheapest(&problem, &reads, &ways);
@@ -1142,12 +1142,9 @@ fn counter_as_update(mut write: WriteStatement, table: &Table, dbms: Dbms) -> Wr
         return write;
     };
     let by = conflicting(&named, &write, table, dbms);
-    let said = |names: &[String]| -> Vec<(String, Constant)> {
-        let said = write.values.iter().filter(|(name, _)| among(names, name));
-        said.cloned().collect()
-    };
-    let (found, set) = (said(&by), said(&write.columns));
-    (write.found_values, write.values) = (found, set);
+    // Of what the new row would have, the row that is there has the key.
+    let values = std::mem::take(&mut write.values).into_iter();
+    write.found_values = values.filter(|(name, _)| among(&by, name)).collect();
     write.found_by = by;
     write.kind = WriteKind::Update;
     write

@@ -150,9 +150,12 @@ impl Pricing<'_> {
         self.usd_reads(units * float(ask.requests) * Self::rate(statement))
     }
 
-    /// US dollars a month where each request reads all items of a table, as a Scan does.
-    pub(crate) fn scan(&self, statement: &Statement, table: &Table) -> f64 {
-        let bytes = facts::rows(table) * self.facts.item(table);
+    /// US dollars a month where each request reads all items of all tables, as a Scan does.
+    pub(crate) fn scan(&self, statement: &Statement) -> f64 {
+        let tables = self.facts.catalog.tables.iter();
+        let tables = tables.filter(|table| table.is_stored());
+        let bytes = tables.map(|table| facts::rows(table) * self.facts.item(table));
+        let bytes = bytes.sum::<f64>();
         self.usd_reads(read_units(bytes) * 0.5 * Self::rate(statement)) + APART
     }
 

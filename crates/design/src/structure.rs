@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, UniqueKey};
 
-use crate::ask::{Ask, Equal, When, is_one_row};
+use crate::ask::{Ask, Asked, Equal, When, is_one_row};
 use crate::owner::owner;
 use crate::path::{Path, Step};
 use crate::pins::Pins;
@@ -651,7 +651,17 @@ pub(crate) fn serves(structure: &Structure<'_>, ask: &Ask<'_>, catalog: &Catalog
             .filter(|key| !part.partition.contains(key))
             .count();
         let (first, then) = part.sort.split_at(rest.min(part.sort.len()));
-        if first.len() < rest || !first.iter().all(|key| equal.contains(key)) {
+        // A parameter counts down as the key does.
+        let is_equal = |key: &KeyPart| {
+            let turned = KeyPart {
+                reversed: false,
+                ..key.clone()
+            };
+            let is_given =
+                |one: &Equal| one.path == key.path && matches!(one.value, Asked::Parameter(_));
+            equal.contains(key) || equal.contains(&turned) && ask.equal.iter().any(is_given)
+        };
+        if first.len() < rest || !first.iter().all(is_equal) {
             return false;
         }
         let is_known = |key: &&KeyPart| !ask.has_equal(&key.path);
@@ -780,6 +790,17 @@ mod tests {
             let text = of_bids(is_unique, read);
             assert!(text.contains(key), "{read}: {text}");
         }
+    }
+
+    #[test]
+    fn numbers_that_count_down_are_asked_for_one_by_one_too() {
+        let (catalog, limits) = schema(
+            "ratings 9000: id, player distinct=900 most=20, season distinct=10 most=900, kind distinct=3 most=3000",
+        );
+        let sql = "-- all (9/s)\nSELECT id, season, kind FROM ratings WHERE player = :p ORDER BY season DESC, kind;
+            -- one (9/s)\nSELECT id FROM ratings WHERE player = :p AND season = :s AND kind = :k;";
+        let text = all_served(&catalog, &limits, sql).mapping;
+        assert!(text.contains("{s | ordered}#{k | desc(19)}"), "{text}");
     }
 
     #[test]

@@ -1301,7 +1301,7 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "many items at once",
         many,
-        "DynamoDB writes one item at a time, by its whole key: if the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25)",
+        "DynamoDB writes one item at a time, by its whole key: if the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25). Of an UPDATE or DELETE that lists no keys, the costs count one item",
     );
 }
 
@@ -1818,7 +1818,7 @@ fn undeclared(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "reference by a join alone",
         material.by_join.iter().cloned(),
-        "statements join by it, but the schema declares no foreign key: `design` treats it as one. A row whose parent is missing is still loaded under the missing parent's key",
+        "statements join by it, but the schema declares no foreign key: `design` treats it as one. A row whose parent is missing is loaded all the same",
     );
 }
 

@@ -966,7 +966,7 @@ impl<'c> Writing<'_, 'c> {
             text.push_str("    fetch: true\n");
         }
         if let Some(rate) = read.statement.rate.filter(|rate| *rate > 0.0) {
-            let _ = writeln!(text, "    rate: {rate}");
+            let _ = writeln!(text, "    rate: {}", significant(rate, 6));
         }
         let _ = writeln!(text, "    sql: {}", folded(&ask.sql));
         if !answers.is_empty() {

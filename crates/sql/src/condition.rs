@@ -170,6 +170,15 @@ impl Condition {
         self.operands().into_iter().any(Operand::has_query)
     }
 
+    /// Whether it searches texts for words.
+    pub fn searches_words(&self) -> bool {
+        let searches = |operand: &Operand| matches!(&operand.value, OperandValue::Expression(expression) if expression.searches_words);
+        match &self.test {
+            ConditionTest::Other(expression) => expression.searches_words,
+            _ => self.operands().into_iter().any(searches),
+        }
+    }
+
     /// Whether it has a parameter.
     pub fn has_parameters(&self) -> bool {
         match &self.test {

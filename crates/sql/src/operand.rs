@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
-    CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor, visit_expressions,
-    visit_expressions_mut,
+    BinaryOperator, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Ident, ObjectName, Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
+    visit_expressions, visit_expressions_mut,
 };
 
 use super::text::{Sql, is_hexadecimal, unescaped};
@@ -123,6 +123,8 @@ pub struct Expression {
     pub has_query: bool,
     /// Whether it calls a window function: `… OVER (…)`.
     pub has_window: bool,
+    /// Whether it searches texts for words: `MATCH (a) AGAINST ('b')`, `a @@ b`, `a MATCH 'b'`.
+    pub searches_words: bool,
     /// Whether it is a row of expressions, as in `(a, b) < (1, 2)`.
     pub is_row: bool,
 }
@@ -394,10 +396,35 @@ impl Visitor for ExpressionVisitor<'_> {
             Some(OperandValue::Parameter(name)) => self.found.parameters.push(name),
             _ => {}
         }
-        if let Expr::Function(function) = expression {
-            let name = function.name.to_string().to_lowercase();
-            self.found.functions.push(name);
-            self.found.has_window |= function.over.is_some();
+        match expression {
+            Expr::Function(function) => {
+                let name = function.name.to_string().to_lowercase();
+                self.found.functions.push(name);
+                self.found.has_window |= function.over.is_some();
+            }
+            // Its columns and its value are no expressions.
+            Expr::MatchAgainst {
+                columns,
+                match_value,
+                ..
+            } => {
+                self.found.searches_words = true;
+                let sql = self.sql;
+                let columns = columns.iter().filter_map(|column| {
+                    let parts = column.0.iter().map(|part| part.as_ident().cloned());
+                    ColumnRef::of(&parts.collect::<Option<Vec<_>>>()?, sql)
+                });
+                self.found.columns.extend(columns);
+                if let Literal::Placeholder(name) = &match_value.value {
+                    let name = name.trim_start_matches(':').to_owned();
+                    self.found.parameters.push(name);
+                }
+            }
+            Expr::BinaryOp {
+                op: BinaryOperator::AtAt | BinaryOperator::Match,
+                ..
+            } => self.found.searches_words = true,
+            _ => {}
         }
         ControlFlow::Continue(())
     }

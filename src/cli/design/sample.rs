@@ -102,8 +102,8 @@ pub(super) async fn observe(
                 most: 0,
                 is_all: *rows < u64::from(ROWS),
             };
-            // Of values that rows have to themselves none is frequent.
-            let is_repeated = sample.distinct * 2 <= sample.present && sample.distinct > 0;
+            // Where each row has a value to itself none is frequent.
+            let is_repeated = sample.distinct < sample.present && sample.distinct > 0;
             if is_repeated && words.have(&column.name) {
                 sample.most = most_frequent(source, scan, column).await?;
             }

@@ -168,6 +168,9 @@ impl<'c> Reading<'c, '_> {
     /// Refuses conditions by what stands in them, whatever their operator.
     fn refuse_forms(&self, condition: &Condition, has_parameters: bool) -> Result<(), Unserved> {
         let text = &condition.text;
+        if condition.searches_words() {
+            return unserved(format!("searches texts for words: `{text}`"), SEARCH);
+        }
         if has_parameters && condition.compares_query() {
             return unserved(
                 format!("asks for `{text}`, which depends on other rows"),

@@ -209,6 +209,32 @@ fn beside_a_limit_a_filter_reads_as_many_items_as_give_so_many() {
 }
 
 #[test]
+fn what_the_application_sorts_is_read_whole() {
+    // SQL that compares by bytes is not understood.
+    let tables = "mysql\nusers 7200: id, domain text ci distinct=8 most=900, seen";
+    let sql = "-- recent (5/s)\nSELECT id FROM users WHERE domain = :d ORDER BY seen DESC LIMIT 10;
+-- see (200/s)\nUPDATE users SET seen = :at WHERE id = :id;";
+    let (catalog, limits) = schema(tables);
+    let found = all_served(&catalog, &limits, sql);
+    let served = found.report.reads[0].served.as_ref().unwrap();
+    // Those of 900 entries, not of 10.
+    assert!(served.units > 5.0, "{served:?}");
+}
+
+#[test]
+fn a_scan_for_a_write_reads_the_items_of_all_tables() {
+    let tables = "waiting 300: player, mode distinct=3 most=100, rating
+        matches 500000: id, map";
+    let sql = "-- near (50/s)\nSELECT player, rating FROM waiting WHERE mode = :m AND rating BETWEEN :lo AND :hi ORDER BY rating;
+-- leave (40/s)\nDELETE FROM waiting WHERE player = :p;
+-- wait (40/s)\nINSERT INTO waiting (player, mode, rating) VALUES (:p, :m, :r);";
+    let (catalog, limits) = schema(tables);
+    let found = all_served(&catalog, &limits, sql);
+    let sum = &found.report.sum;
+    assert!(sum.without_scans_of.is_empty(), "{sum:?}");
+}
+
+#[test]
 fn a_key_that_all_rows_share_finds_none_of_many() {
     let mapping = |key: &str| {
         format!(
