@@ -89,6 +89,8 @@ pub(crate) struct Ask<'c> {
     pub(crate) requests: u64,
     /// Over how many shards its items are spread; 1 where they are not.
     pub(crate) shards: u64,
+    /// Whether it sorts by texts that escaped keys have in their order only where no words stand in the sort key.
+    pub(crate) is_bare: bool,
     /// Whether the index finds the keys alone, and the items are then read by these.
     pub(crate) fetches: bool,
     /// What the answer leaves to the application, and what was changed.
@@ -1372,6 +1374,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             by_row: None,
             requests,
             shards: 1,
+            is_bare: false,
             fetches: false,
             notes,
             clauses: self.clauses(root),

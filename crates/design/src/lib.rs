@@ -123,7 +123,8 @@ pub struct Design {
     pub mapping: String,
     /// What it serves, why, and for how much.
     pub report: Report,
-    /// Columns of text that stand before a delimiter in a key: if one of their values holds it, keys must be escaped.
+    /// Columns of text that stand before a delimiter in a key, but for the only text of a partition key: if one of their values holds it,
+    /// keys must be escaped.
     pub before_delimiters: Vec<(TableName, String)>,
     /// Where delimiters are escaped, all columns of text in keys.
     pub escaped: Vec<(TableName, String)>,
@@ -548,7 +549,7 @@ fn proposal(
     reads.extend(searching);
     add_relaxed(&mut reads, facts);
     if limits.escapes() {
-        refuse_escaped(&mut reads, facts, is_never_escaped, &mut unserved);
+        refuse_escaped(&mut reads, facts, true, is_never_escaped, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     let asked = reads.len().saturating_sub(others);
@@ -1632,10 +1633,12 @@ fn is_never_escaped(text: &str) -> bool {
 }
 
 /// Where delimiters in values are escaped, so are the letters of templates: texts that have them then neither sort as they are nor
-/// stand as they are in the words of a query. `may_stand`: whether a constant has none of them.
+/// stand as they are in the words of a query. `may_be_bare`: whether there may be sort keys without words, in which texts that are never
+/// NULL keep their order: `%` stays the same sign, and U+0001 is less than all others. `may_stand`: whether a constant has none of these letters.
 fn refuse_escaped<'w>(
     reads: &mut Vec<Read<'w, '_>>,
     facts: Facts<'_>,
+    may_be_bare: bool,
     may_stand: impl Fn(&str) -> bool,
     unserved: &mut Vec<UnservedRead<'w>>,
 ) {
@@ -1681,8 +1684,18 @@ fn refuse_escaped<'w>(
                     range.path.column
                 ));
             }
+            // What stands for NULL would be escaped too.
+            let is_plain = |path: &path::Path| {
+                !path.is_loose(ask.root, catalog) || !path.may_be_null(ask.root, catalog)
+            };
+            ask.is_bare = sorts
+                && may_be_bare
+                && ask.range.is_none()
+                && ask.children.is_empty()
+                && ask.twin.is_none()
+                && ask.order.iter().all(|(path, _)| is_plain(path));
             let is_whole = splits::finds_whole_rows(&ask, catalog);
-            (!sorts && !is_between && is_whole).then_some(ask)
+            ((!sorts || ask.is_bare) && !is_between && is_whole).then_some(ask)
         });
         read.asks = asks.collect();
         if read.asks.is_empty() {
@@ -2105,10 +2118,12 @@ fn texts(catalog: &Catalog, parts: &[Part<'_>]) -> Vec<(TableName, String)> {
     key_columns(catalog, keys, path::is_loose)
 }
 
-/// Columns of text in keys, with something behind them.
+/// Columns of text that can be told from what stands behind them in keys only while they do not hold the delimiter. The only text of a
+/// partition key can always: it is what remains between the words and values around it.
 fn before_delimiters(catalog: &Catalog, parts: &[Part<'_>]) -> Vec<(TableName, String)> {
     let keys = parts.iter().flat_map(|part| {
-        let partition = part.partition.iter().rev().skip(1);
+        let is_loose = move |key: &&KeyPart| key.path.is_loose(part.table, catalog);
+        let partition = part.partition.iter().filter(is_loose).rev().skip(1);
         // Behind what is sorted by stands another sign.
         let sort = part.sort.iter().enumerate().rev().skip(1);
         let sort = sort.filter(move |(at, _)| part.separator(*at, catalog) == '#');
@@ -2440,6 +2455,60 @@ mod tests {
         let units = list.served.as_ref().unwrap().units;
         // Those of 90 entries without the body of each.
         assert!(units < 3.0, "{units} {}", found.mapping);
+    }
+
+    #[test]
+    fn where_keys_are_escaped_texts_sort_by_a_key_without_words() {
+        let tables = "codes 90: id, code text hash
+            users 3000: id, tenant distinct=20 most=1500, name text, nick text null";
+        let sql = "-- list (9/s)\nSELECT id, name FROM users WHERE tenant = :t ORDER BY name, id LIMIT 50;";
+        let (catalog, limits) = traps::tests::schema(tables);
+        let mapping = traps::tests::all_served(&catalog, &limits, sql).mapping;
+        for text in [
+            "key_escape: percent",
+            "GSI1PK: \"USERS.TENANT#{tenant}\"",
+            "GSI1SK: \"{name}\\u0001{id | pad(20)}\"",
+        ] {
+            assert!(mapping.contains(text), "{text}: {mapping}");
+        }
+        // What stands for NULL would be escaped.
+        let by_nick = sql.replace("ORDER BY name", "ORDER BY nick");
+        let report = traps::tests::designed(&catalog, &limits, &by_nick).report;
+        assert!(!report.serves_all(), "{report:#?}");
+    }
+
+    #[test]
+    fn the_only_text_of_a_partition_key_may_hold_the_delimiter() {
+        let tables = "tags 9000: id, tag text distinct=900 most=20, tenant, kind text";
+        let (catalog, limits) = traps::tests::schema(tables);
+        for (equal, looked_at) in [
+            ("tag = :g AND tenant = :t", vec![]),
+            ("tag = :g AND kind = :k", vec!["tag"]),
+            ("tag = :g AND kind = :k AND tenant = :t", vec!["tag"]),
+        ] {
+            let sql = format!("-- byTag (9/s)\nSELECT id FROM tags WHERE {equal};");
+            let found = traps::tests::all_served(&catalog, &limits, &sql);
+            let columns = found.before_delimiters.iter().map(|(_, column)| &**column);
+            let columns: Vec<&str> = columns.collect();
+            assert_eq!(columns, looked_at, "{}", found.mapping);
+        }
+    }
+
+    #[test]
+    fn items_have_their_types_name_where_a_text_may_look_like_the_partition_key_of_another() {
+        let tables = "notes 9000: id, tag text distinct=900 most=20
+            links 9000: id, tag text distinct=900 most=20, tenant";
+        let sql = "-- note (900/s, strong)\nSELECT * FROM notes WHERE id = :id;
+            -- link (900/s, strong)\nSELECT * FROM links WHERE id = :id;
+            -- notesOf (9/s)\nSELECT id FROM notes WHERE tag = :g;
+            -- linksOf (9/s)\nSELECT id FROM links WHERE tag = :g AND tenant = :t;";
+        for (kind, name) in [("tag text", "NOTES#"), ("tag", "")] {
+            let (catalog, mut limits) = traps::tests::schema(&tables.replace("tag text", kind));
+            limits.indexes = 1;
+            let mapping = traps::tests::all_served(&catalog, &limits, sql).mapping;
+            let keys = format!("GSI1PK: \"TAG#{{tag}}\"    # notesOf\n      GSI1SK: \"{name}{{id");
+            assert!(mapping.contains(&keys), "{keys}: {mapping}");
+        }
     }
 
     #[test]

@@ -52,6 +52,9 @@ pub(crate) struct Part<'c> {
     pub(crate) is_ended: bool,
     /// Whether its items hold the large columns of the rows of their parent's.
     pub(crate) is_same_row: bool,
+    /// Whether its sort key has no words of its own, so that texts keep their order where keys are escaped. Its items share a partition
+    /// key value of an index with no others.
+    pub(crate) is_bare: bool,
 }
 
 impl<'c> Part<'c> {
@@ -64,6 +67,7 @@ impl<'c> Part<'c> {
             sorted: Vec::new(),
             is_ended: false,
             is_same_row: false,
+            is_bare: false,
         }
     }
 }
@@ -148,6 +152,7 @@ impl Part<'_> {
             && self.sort == other.sort
             && self.sorted == other.sorted
             && self.is_ended == other.is_ended
+            && self.is_bare == other.is_bare
     }
 
     /// What stands behind a part of the sort key that another part follows: a sign below all others where the order of texts
@@ -159,7 +164,7 @@ impl Part<'_> {
             .filter(|key| self.sorted.contains(&key.path));
         if key.is_some_and(|key| needs_end(&key.path, self.table, catalog)) {
             '\u{2}'
-        } else if key.is_some_and(|key| key.path.is_loose(self.table, catalog)) {
+        } else if self.is_bare || key.is_some_and(|key| key.path.is_loose(self.table, catalog)) {
             '\u{1}'
         } else {
             '#'
@@ -229,7 +234,7 @@ impl<'c> Structure<'c> {
             && self.parts.iter().all(|part| {
                 let mut keys = part.partition.iter().chain(&part.sort);
                 let all_there = keys.all(|key| !key.path.may_be_null(part.table, catalog));
-                all_there && part.tells_apart()
+                all_there && part.tells_apart() && !part.is_bare
             })
     }
 }
@@ -407,6 +412,7 @@ fn rows<'c>(
             sorted: sorted_by,
             is_ended,
             is_same_row: false,
+            is_bare: ask.is_bare,
         }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
@@ -544,6 +550,7 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             sorted,
             is_ended,
             is_same_row: child.is_same_row,
+            is_bare: false,
         });
     }
     Structure::of_parts(parts)
@@ -566,7 +573,7 @@ pub(crate) fn with_sorted<'c>(
     let [part] = other.parts.as_slice() else {
         return None;
     };
-    let is_plain = other.when.is_empty() && other.shards == 1;
+    let is_plain = other.when.is_empty() && other.shards == 1 && !part.is_bare;
     let mut children = collection.parts.iter().enumerate().skip(1);
     let (place, _) =
         children.find(|(_, child)| is_plain && child.gathers(part) && !child.same(part))?;
@@ -644,6 +651,10 @@ pub(crate) fn serves(structure: &Structure<'_>, ask: &Ask<'_>, catalog: &Catalog
     parts.position(|(place, part)| {
         if part.table.name != ask.root.name || !part.partition.iter().all(|key| equal.contains(key))
         {
+            return false;
+        }
+        // Nothing bounds a range in a bare sort key.
+        if ask.is_bare && !part.is_bare || part.is_bare && ask.range.is_some() {
             return false;
         }
         let rest = equal

@@ -173,7 +173,7 @@ pub fn update(
         // The keys of existing item types may contain characters that no row was seen to have.
         let observed = &Observed::default();
         let unseen = Facts { catalog, observed };
-        refuse_escaped(&mut reads, unseen, |_| false, &mut unserved);
+        refuse_escaped(&mut reads, unseen, false, |_| false, &mut unserved);
     }
     refuse_figures(&mut reads, facts, &mut unserved);
     let mut draft = old.clone();

@@ -71,8 +71,27 @@ pub(crate) struct Writing<'d, 'c> {
     pub(crate) labels: OnceCell<Labels>,
 }
 
-/// Structures by their slot and by what its partition keys are called.
-pub(crate) type Labels = BTreeMap<(usize, Vec<String>), BTreeSet<usize>>;
+/// What partition keys are called, by their slot and structure.
+pub(crate) type Labels = BTreeSet<(usize, usize, PartitionLabels)>;
+
+/// What the values of a partition key are called.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PartitionLabels {
+    labels: Vec<String>,
+    /// The place of the first value that may hold `#`.
+    open: Option<usize>,
+}
+
+impl PartitionLabels {
+    /// Whether both may make one text: a value that holds `#` looks like all that may stand behind it.
+    fn may_meet(&self, other: &Self) -> bool {
+        let runs_into = |one: &Self, other: &Self| {
+            let known = one.open.and_then(|at| one.labels.get(..=at));
+            known.is_some_and(|known| other.labels.starts_with(known))
+        };
+        self.labels == other.labels || runs_into(self, other) || runs_into(other, self)
+    }
+}
 
 /// How an index is called, and the attributes of its key.
 #[derive(Debug, Clone)]
@@ -167,7 +186,14 @@ fn labels(
             column.to_uppercase()
         }
     };
-    part.partition.iter().map(label).collect()
+    let mut labels: Vec<String> = part.partition.iter().map(label).collect();
+    if part.is_bare
+        && let Some(first) = labels.first_mut()
+    {
+        // Items of no other type stand there.
+        *first = format!("{}.{first}", names.item_type(&part.table.name));
+    }
+    labels
 }
 
 impl<'c> Writing<'_, 'c> {
@@ -196,10 +222,23 @@ impl<'c> Writing<'_, 'c> {
         if own.is_collection() || slot == 0 || part.sort.is_empty() || is_shared {
             return true;
         }
-        let label = labels(part, own, self.names, self.catalog);
+        let label = self.partition_labels(own, part);
         let all = self.labels.get_or_init(|| self.all_labels());
-        let here = all.get(&(slot, label));
-        here.is_some_and(|here| here.iter().any(|at| *at != structure))
+        let others =
+            |(at, one, _): &&(usize, usize, PartitionLabels)| *at == slot && *one != structure;
+        all.iter()
+            .filter(others)
+            .any(|(.., other)| label.may_meet(other))
+    }
+
+    fn partition_labels(&self, structure: &Structure<'_>, part: &Part<'_>) -> PartitionLabels {
+        let part = structure.keyed(part);
+        let mut keys = part.partition.iter();
+        let open = keys.position(|key| key.path.is_loose(part.table, self.catalog));
+        PartitionLabels {
+            labels: labels(part, structure, self.names, self.catalog),
+            open: open.filter(|_| !self.escapes),
+        }
     }
 
     fn all_labels(&self) -> Labels {
@@ -209,8 +248,7 @@ impl<'c> Writing<'_, 'c> {
                 continue;
             };
             for part in &structure.parts {
-                let label = labels(part, structure, self.names, self.catalog);
-                all.entry((*slot, label)).or_default().insert(*at);
+                all.insert((*slot, *at, self.partition_labels(structure, part)));
             }
         }
         all
@@ -231,7 +269,9 @@ impl<'c> Writing<'_, 'c> {
         if !self.is_shared(slot, at, part) {
             // Text alone may be empty, and a key may not.
             return match part.sort.as_slice() {
-                [only] if only.path.is_loose(part.table, self.catalog) => "#".to_owned(),
+                [only] if only.path.is_loose(part.table, self.catalog) => {
+                    String::from(if part.is_bare { "\u{1}" } else { "#" })
+                }
                 _ => String::new(),
             };
         }
@@ -1190,7 +1230,8 @@ impl<'c> Writing<'_, 'c> {
             .zip(next)
             .filter(|(range, key)| range.path == key.path)
         else {
-            return (!begin.is_empty() && begin != "#").then(|| compared("begins_with", &begin));
+            let is_known = !matches!(&*begin, "" | "#" | "\u{1}");
+            return is_known.then(|| compared("begins_with", &begin));
         };
         let filters = self.filters(key, part.table, true);
         let value = |name: &str| format!("{begin}{{{name}{filters}}}");
