@@ -2483,8 +2483,8 @@ mod tests {
         let (catalog, limits) = traps::tests::schema(tables);
         for (equal, looked_at) in [
             ("tag = :g AND tenant = :t", vec![]),
-            ("tag = :g AND kind = :k", vec!["tag"]),
-            ("tag = :g AND kind = :k AND tenant = :t", vec!["tag"]),
+            ("tag = :g AND kind = :k", vec!["kind"]),
+            ("tag = :g AND kind = :k AND tenant = :t", vec!["kind"]),
         ] {
             let sql = format!("-- byTag (9/s)\nSELECT id FROM tags WHERE {equal};");
             let found = traps::tests::all_served(&catalog, &limits, &sql);
