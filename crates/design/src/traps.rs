@@ -10,7 +10,8 @@ use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{
-    Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily, UniqueKey,
+    Catalog, Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily,
+    UniqueKey,
 };
 use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
@@ -55,9 +56,12 @@ pub(crate) struct Found {
     pub(crate) large: Vec<LargeColumns>,
     /// Copies that second requests may replace.
     pub(crate) copied: Vec<CopiedColumns>,
-    /// US dollars a month of the Scans for copies that no key finds, which the design's costs do not have.
-    pub(crate) scans: f64,
+    /// Copies that no key finds, with US dollars a month of the Scans for them, which the design's costs do not have.
+    pub(crate) scans: BTreeMap<CopyPlace, f64>,
 }
+
+/// The items that have copies: those of a table, with the way from there to the parent.
+pub(crate) type CopyPlace = (TableName, Vec<Step>);
 
 /// All of a design's, and what may well be otherwise.
 pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
@@ -901,15 +905,18 @@ fn dear(cost: f64, reads: &[&Statement], by: &str, priced: &PricedMapping) -> Op
     })
 }
 
-/// Copies of what changes, and US dollars a month of the Scans for those that no key finds.
-fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>, f64) {
+/// Copies of what changes, and those that no key finds, with US dollars a month of the Scans for these.
+fn copies(
+    material: &Material<'_, '_>,
+    lines: &mut Lines,
+) -> (Vec<CopiedColumns>, BTreeMap<CopyPlace, f64>) {
     let (pricing, facts) = (material.pricing, material.pricing.facts);
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
     // Those of a parent in the items of a table, which each write of these pays for.
     let mut held: BTreeMap<_, (BTreeSet<Path>, Seconds)> = BTreeMap::new();
     let served = material.served();
     let copied_paths = served.flat_map(|read| {
-        let paths = copied_paths(material, read.ask).into_iter();
+        let paths = copied_paths(material.catalog, read.ask).into_iter();
         paths.map(move |(table, path)| {
             let share = held_share(material, &read, &path);
             ((read.statement, read.ask, share), table, path)
@@ -936,12 +943,8 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>
         }
         for (place, step, columns) in path.parents() {
             for (statement, of, write) in material.writes() {
-                let changed = columns.iter().filter(|column| match write.kind {
-                    WriteKind::Update => write.columns.contains(column),
-                    WriteKind::Insert | WriteKind::Delete => {
-                        path.may_come(place, table, material.catalog)
-                    }
-                });
+                let may_come = || path.may_come(place, table, material.catalog);
+                let changed = columns.iter().filter(|one| write.changes(one, may_come));
                 let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
                 if of.name == step.table && !changed.is_empty() {
                     let steps = path.steps.get(..=place).unwrap_or_default().to_vec();
@@ -961,10 +964,13 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>
     let mut by_second: Vec<CopiedColumns> = (held.into_iter())
         .filter_map(|((table, _), held)| in_items(material, table, held))
         .collect();
-    let mut scans = 0.0;
+    let mut scans: BTreeMap<CopyPlace, f64> = BTreeMap::new();
     let found = found.into_iter().map(|(name, copies)| {
-        let lost = scans_of(material, &copies);
-        scans += lost;
+        let mut lost = 0.0;
+        for (place, cost) in scans_of(material, &copies) {
+            lost += cost;
+            *scans.entry(place.clone()).or_default() += cost;
+        }
         let mut writes = material.priced.writes.iter();
         let cost = writes.find(|write| write.name == name);
         let cost = cost.map_or(0.0, |write| write.usd_copies);
@@ -1012,7 +1018,7 @@ fn is_mere_presence(ask: &Ask<'_>, path: &Path) -> bool {
 
 /// The columns of parents that items have for a read, with their table: the read selects them, they find, sort or leave out rows,
 /// or they show that the parent is there.
-fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
+pub(crate) fn copied_paths<'c>(catalog: &Catalog, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
     let types = ask.types();
     let mut found: Vec<(&Table, Path)> = types
         .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path.clone())))
@@ -1021,9 +1027,7 @@ fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Tabl
     found.extend(of_root.map(|path| (ask.root, path.clone())));
     for when in ask.conditions() {
         for steps in &when.parents {
-            let parent = steps
-                .last()
-                .and_then(|step| material.catalog.table(&step.table));
+            let parent = steps.last().and_then(|step| catalog.table(&step.table));
             let columns = parent.into_iter().flat_map(|parent| &parent.columns);
             let named = columns.filter(|column| has_word(&when.said, &column.name));
             found.extend(named.map(|column| {
@@ -1066,7 +1070,7 @@ struct Copies<'w> {
     rate: f64,
     columns: BTreeSet<String>,
     /// The items of which table, by which way to the parent, with the share of them.
-    items: BTreeMap<(TableName, Vec<Step>), f64>,
+    items: BTreeMap<CopyPlace, f64>,
     /// The reads that have them.
     reads: BTreeSet<&'w str>,
     /// Those of them that a second request could serve.
@@ -1093,22 +1097,23 @@ fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -
         .product()
 }
 
-/// US dollars a month of the Scans for those that no key finds.
-fn scans_of(material: &Material<'_, '_>, copies: &Copies<'_>) -> f64 {
+/// Those that no key finds, with US dollars a month of the Scans for them.
+fn scans_of<'a>(
+    material: &Material<'_, '_>,
+    copies: &'a Copies<'_>,
+) -> impl Iterator<Item = (&'a CopyPlace, f64)> {
     let pricing = material.pricing;
-    let scans = copies.items.keys().filter_map(|(table, steps)| {
+    copies.items.keys().filter_map(move |place| {
+        let (table, steps) = place;
         let table = material.catalog.table(table)?;
         let units = 0.5 * read_units(rows(table) * pricing.facts.item(table));
-        (!has_key_of(material, table, steps)).then(|| pricing.usd_reads(units * copies.rate))
-    });
-    scans.sum()
+        let is_found = has_key_of(material, table, steps);
+        (!is_found).then(|| (place, pricing.usd_reads(units * copies.rate)))
+    })
 }
 
 /// In words.
-fn copied_items(
-    material: &Material<'_, '_>,
-    items: &BTreeMap<(TableName, Vec<Step>), f64>,
-) -> BTreeSet<String> {
+fn copied_items(material: &Material<'_, '_>, items: &BTreeMap<CopyPlace, f64>) -> BTreeSet<String> {
     let items = items.iter().filter_map(|((table, steps), share)| {
         let table = material.catalog.table(table)?;
         Some(copied(material, table, steps, *share))

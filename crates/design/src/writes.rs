@@ -61,6 +61,14 @@ impl Write {
         !table.row_key().is_empty() && key.all(|column| self.found_by.contains(column))
     }
 
+    /// Whether it changes copies of a column. `may_come`: whether a row that comes or goes changes them too.
+    pub(crate) fn changes(&self, column: &str, may_come: impl FnOnce() -> bool) -> bool {
+        match self.kind {
+            WriteKind::Update => self.columns.iter().any(|one| one == column),
+            WriteKind::Insert | WriteKind::Delete => may_come(),
+        }
+    }
+
     /// Whether it says by constants what all of these columns are, one at least, in the rows that it writes.
     pub(crate) fn says_all<'n>(&self, columns: impl IntoIterator<Item = &'n String>) -> bool {
         let values = match self.kind {
