@@ -1049,6 +1049,9 @@ fn understood<'w, 'c>(
                         from_itself: write.from_itself.iter().map(named).collect(),
                         upserts_by: (write.upserts_by.as_ref())
                             .map(|by| conflicting(by, &write, table, catalog.dbms)),
+                        now: (write.now.iter().map(named))
+                            .chain(now_by_default(&write, table, catalog.dbms))
+                            .collect(),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
                     });
@@ -1285,9 +1288,16 @@ fn as_typed(value: Constant, column: &Column) -> Constant {
     }
 }
 
-/// The defaults of the columns that an INSERT leaves out.
-fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
-    let left_out = table.columns.iter().filter(|column| {
+/// The columns that an INSERT leaves out and that get the time or the date at which it runs.
+fn now_by_default(write: &WriteStatement, table: &Table, dbms: Dbms) -> Vec<String> {
+    let is_now = |sql: &String| dynafold_sql::is_now(sql, dbms);
+    let now = left_out(write, table).filter(|column| column.default.as_ref().is_some_and(is_now));
+    now.map(|column| column.name.clone()).collect()
+}
+
+/// The columns that an INSERT leaves out, which get their defaults.
+fn left_out<'t>(write: &WriteStatement, table: &'t Table) -> impl Iterator<Item = &'t Column> {
+    let left_out = table.columns.iter().filter(move |column| {
         let named = write.inserted.as_ref();
         let is_named = |name: &String| name.eq_ignore_ascii_case(&column.name);
         named.is_some_and(|named| !named.iter().any(is_named)) && column.generated.is_none()
@@ -1297,8 +1307,12 @@ fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
         trigger.event.is_empty() || trigger.event.to_uppercase().contains("INSERT")
     };
     let has_trigger = table.triggers.iter().flatten().any(is_of_insert);
-    let left_out = left_out.filter(|_| !has_trigger);
-    let defaults = left_out.filter_map(|column| {
+    left_out.filter(move |_| !has_trigger)
+}
+
+/// The defaults of the columns that an INSERT leaves out.
+fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
+    let defaults = left_out(write, table).filter_map(|column| {
         let value = match &column.default {
             Some(default) => dynafold_sql::constant(default, dbms).unwrap_or(Constant::Other),
             None if column.is_numbered() => Constant::Other,

@@ -558,10 +558,12 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
             if let Some((statement, ..)) = statement.filter(|_| units > 0.0) {
                 let keys = part.partition.iter().map(|key| &key.path);
                 let is_own = keys.clone().all(|path| path.steps.is_empty());
+                let shards = structure.map_or(1.0, |structure| float(structure.shards));
                 let share = if is_own && write.says_all(keys.map(|path| &path.column)) {
-                    1.0 / structure.map_or(1.0, |structure| float(structure.shards))
+                    1.0 / shards
                 } else {
-                    share(*slot, *structure, part)
+                    let today = share_of_today(pricing.facts, part, write);
+                    share(*slot, *structure, part).max(today / shards)
                 };
                 load.writes += write.rate * units * share;
                 load.statements.insert(statement.name.clone());
@@ -604,6 +606,24 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
         hot,
         "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: the load of the most frequent value, estimated from its share of the rows): spread the value with `shard(n)`, or use a key with more values",
     );
+}
+
+/// The share of the rows that a statement writes on one day which one partition key value gets, where it gives a date of the key as that of
+/// its own day: old rows have other dates, and say nothing of it. 0 where it gives none so.
+fn share_of_today(facts: Facts<'_>, part: &Part<'_>, write: &Write) -> f64 {
+    let is_today = |key: &&KeyPart| {
+        let column = part.table.column(&key.path.column);
+        key.path.steps.is_empty()
+            && write.now.contains(&key.path.column)
+            && column.is_some_and(|column| matches!(column.data_type, DataType::Date))
+    };
+    let (dates, others): (Vec<&KeyPart>, Vec<&KeyPart>) = part.partition.iter().partition(is_today);
+    if dates.is_empty() {
+        return 0.0;
+    }
+    let others = others.into_iter();
+    let shares = others.map(|key| facts.most_frequent(&key.path, part.table));
+    shares.product()
 }
 
 /// Where all items stand under one partition key value, with all statements that ask for them or write them.

@@ -50,6 +50,8 @@ pub(crate) struct Write {
     pub(crate) upserts_by: Option<Vec<String>>,
     /// The columns that its WHERE holds equal to something.
     pub(crate) found_by: Vec<String>,
+    /// The columns to which an INSERT gives the time or the date at which it runs, or that a WHERE holds equal to that.
+    pub(crate) now: Vec<String>,
     /// The columns that its WHERE holds below something: rows before a time.
     pub(crate) below: Vec<String>,
 }

@@ -84,6 +84,22 @@ const CASES: &[Case] = &[
         silent: ["9000/s", "900/s"],
     },
     Case {
+        kind: "hot key",
+        named: "events 36500: id, day date distinct=365 most=100, kind distinct=4 most=9200, n
+            -- ofDay (1/s)\nSELECT id, n FROM events WHERE day = :d AND kind = :k;
+            -- add (5000/s)\nINSERT INTO events (id, day, kind, n) VALUES (:i, CURRENT_DATE, :k, :n);",
+        says: "add and ofDay (day and kind in the table: about 1260 write units",
+        silent: ["CURRENT_DATE", ":day"],
+    },
+    Case {
+        kind: "hot key",
+        named: "events 36500: id, day date distinct=365 most=100, n
+            -- ofDay (1/s)\nSELECT id, n FROM events WHERE day = :d;
+            -- add (5000/s)\nINSERT INTO events (id, day, n) VALUES (:i, now()::date, :n);",
+        says: "add and ofDay (day in the table: about 5000 write units",
+        silent: ["day date", "day time"],
+    },
+    Case {
         kind: "all in one partition",
         named: "categories 50: id, name text\n-- all (1/s)\nSELECT id, name FROM categories ORDER BY name;",
         says: "all (about 0 write units a second in ",
@@ -1078,6 +1094,7 @@ fn kind(word: &str) -> DataType {
             precision: Some(12),
             scale: Some(2),
         },
+        "date" => DataType::Date,
         "time" => DataType::Timestamp {
             digits: 6,
             zone: true,
