@@ -1197,12 +1197,14 @@ fn most_items(material: &Material<'_, '_>, ask: &Ask<'_>) -> (&'static str, f64)
     let all = facts.found_in_all(ask);
     let most = facts.most_found(ask);
     let most = most_groups(material, ask).map_or(most, |groups| groups.max(most));
-    // Of ranges and conditions the mean share is known alone.
+    // Of ranges and conditions the mean share is known alone, and of several columns the one with the fewest rows.
     let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
-    let how = if most > all && is_exact {
-        "up to"
-    } else {
-        "about"
+    let asked = ask.equal.iter().filter(|equal| equal.when.is_none());
+    let is_of_several = asked.count() > 1;
+    let how = match (most > all, is_exact) {
+        (true, true) => "up to",
+        (true, false) if is_of_several => "up to about",
+        _ => "about",
     };
     (how, most)
 }

@@ -288,6 +288,14 @@ const CASES: &[Case] = &[
     },
     Case {
         kind: "unbounded list",
+        named: "events 5000: id, team distinct=100 most=60, kind distinct=20 most=400, at time
+            -- since (9/s)\nSELECT id FROM events WHERE team = :t AND kind = :k AND at >= :a ORDER BY at, id;
+            -- add (10/s)\nINSERT INTO events (id, team, kind, at) VALUES (:i, :t, :k, :at);",
+        says: "since (up to about 6 items now, 1037 more a day)",
+        silent: ["at >= :a", "at BETWEEN :a AND :b"],
+    },
+    Case {
+        kind: "unbounded list",
         named: "votes 50000: id, poll distinct=600 most=2000, day distinct=150 most=400
             -- byDay (20/s)\nSELECT day, count(*) AS n FROM votes WHERE poll = :p GROUP BY day;
             -- vote (1/s)\nINSERT INTO votes (id, poll, day) VALUES (:i, :p, :d);",
