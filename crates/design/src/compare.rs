@@ -140,6 +140,10 @@ pub struct PricedRequest {
     /// Whether the read asks for a mean, and the answer has the sum and the count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub divides: bool,
+    /// Whether the read skips rows by OFFSET, and the answer is the first page: each next page starts after the last item of the previous
+    /// one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub first_page: bool,
 }
 
 impl PricedMapping {
@@ -680,6 +684,7 @@ impl<'d> Priced<'d> {
             byte_by_byte: compared_loosely(&of_statement, catalog),
             with_absent: main.map_or_else(Vec::new, |main| self.absent(pattern, main)),
             divides: self.divides(pattern, statement, kept),
+            first_page: is_first_page(pattern, &asks, &of_statement),
         }
     }
 
@@ -1579,6 +1584,13 @@ fn is_never_absent(
             && (is_said(scan, at, columns) || column.is_some_and(Column::is_never_absent));
         one.replaces_null() || is_whole
     })
+}
+
+/// Whether a statement skips rows, of which an access pattern answers a page. `asks`: what its SQL asks, or without SQL the statement.
+fn is_first_page(pattern: &AccessPattern, asks: &[Ask<'_>], of_statement: &[Ask<'_>]) -> bool {
+    let is_page = |ask: &Ask<'_>| pattern.sql.is_some() && ask.limit.is_some();
+    let skips = of_statement.iter().any(|ask| ask.clauses.skips);
+    skips && (pattern.limit.is_some() || asks.iter().any(is_page))
 }
 
 /// Whether items of a type that is not answered stand between those that a key condition finds: a filter leaves them out.

@@ -72,7 +72,7 @@ use seconds::{CopiedColumns, Referring, SecondRequest};
 use splits::{Apart, Large};
 use structure::own_part;
 use structure::{KeyPart, Part, Structure, serves, structures};
-use traps::LargeColumns;
+use traps::{CopyPlace, LargeColumns, copied_paths};
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
 use writes::{SaidValues, Values, Write, Writes};
@@ -232,8 +232,8 @@ const SPLITS_OF_MANY: usize = 4;
 const ALONE: usize = 4;
 /// Reads with second requests that are tried without, at most.
 const REFERRING: usize = 12;
-/// US dollars a month that an index of its own has to save for a read, a read without a second request, or a design with fewer
-/// indexes.
+/// US dollars a month that an index of its own has to save for a read, keys that find copies, a read without a second request, or a
+/// design with fewer indexes.
 const OTHER: f64 = 2.0;
 /// Statements up to which these are tried: each takes a search.
 const SMALL: usize = 100;
@@ -286,6 +286,11 @@ fn searched(
     if !fetching.is_empty() {
         let single = statements.iter().map(|one| one.name.clone()).collect();
         search.attempt(0.0, |setting| setting.single = single);
+    }
+    // The search prices copies as if a key found them.
+    if search.best.scans_cost() >= OTHER {
+        let copies = search.best.scans.keys().cloned().collect();
+        search.attempt(OTHER, |setting| setting.found_copies = copies);
     }
     let is_small = statements.len() <= SMALL;
     let second_requests = |search: &mut DesignSearch<'_>| {
@@ -407,6 +412,8 @@ struct SearchSetting {
     single: BTreeSet<String>,
     /// For each read, the parents that it gets by a second request.
     referring: Referring,
+    /// Copies that a key is to find, if that costs less than Scans.
+    found_copies: BTreeSet<CopyPlace>,
     /// Most indexes.
     indexes: usize,
     /// Reads that no design serves, which decide nothing.
@@ -434,8 +441,8 @@ struct Proposal {
     apart: BTreeMap<TableName, bool>,
     /// Writes whose rows no key finds.
     lost: usize,
-    /// US dollars a month of the Scans for copies that no key finds.
-    scans: f64,
+    /// Copies that no key finds, with US dollars a month of the Scans for them.
+    scans: BTreeMap<CopyPlace, f64>,
     /// Whether a second request is not served.
     lacks_second: bool,
     /// What was chosen from, and the choice.
@@ -454,6 +461,11 @@ impl Proposal {
         fetching.map(|read| read.name.clone()).collect()
     }
 
+    /// US dollars a month of the Scans for copies that no key finds.
+    fn scans_cost(&self) -> f64 {
+        self.scans.values().fold(0.0, |sum, cost| sum + cost)
+    }
+
     /// Whether its mapping passes `check`, serves no less than another one, finds the rows of no fewer writes, whose Scans have no
     /// price, and saves so much a month, with the Scans for copies.
     fn is_better(&self, other: &Self, saved: f64) -> bool {
@@ -462,7 +474,7 @@ impl Proposal {
             && !self.lacks_second
             && (others.fault.is_some()
                 || self.lost <= other.lost
-                    && report.is_better(others, saved + self.scans - other.scans))
+                    && report.is_better(others, saved + self.scans_cost() - other.scans_cost()))
     }
 }
 
@@ -530,7 +542,9 @@ fn proposal(
         figures: &figures,
         is_guessed,
     };
-    let searches = searches(&of_rows, &writes, &reads);
+    let mut searches = searches(&of_rows, &writes, &reads);
+    let copies = (&setting.found_copies, &writes);
+    searches.extend(copy_searches((&of_rows, catalog), copies, &written, &reads));
     let searching = searches.iter().map(|(statement, more)| {
         let queries = std::iter::once(&statement.sql).chain(more);
         let asks = queries.filter_map(|sql| ask(sql, catalog, facts.observed).ok());
@@ -544,6 +558,7 @@ fn proposal(
         asks.extend(folded);
         Read { statement, asks }
     });
+    let searching = searching.filter(|read| !read.asks.is_empty());
     let searching: Vec<Read<'_, '_>> = searching.collect();
     let others = searching.len();
     reads.extend(searching);
@@ -1035,6 +1050,9 @@ fn understood<'w, 'c>(
                         from_itself: write.from_itself.iter().map(named).collect(),
                         upserts_by: (write.upserts_by.as_ref())
                             .map(|by| conflicting(by, &write, table, catalog.dbms)),
+                        now: (write.now.iter().map(named))
+                            .chain(now_by_default(&write, table, catalog.dbms))
+                            .collect(),
                         found_by: write.found_by.iter().map(named).collect(),
                         below: write.below.iter().map(named).collect(),
                     });
@@ -1268,9 +1286,16 @@ fn as_typed(value: Constant, column: &Column) -> Constant {
     }
 }
 
-/// The defaults of the columns that an INSERT leaves out.
-fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
-    let left_out = table.columns.iter().filter(|column| {
+/// The columns that an INSERT leaves out and that get the time or the date at which it runs.
+fn now_by_default(write: &WriteStatement, table: &Table, dbms: Dbms) -> Vec<String> {
+    let is_now = |sql: &String| dynafold_sql::is_now(sql, dbms);
+    let now = left_out(write, table).filter(|column| column.default.as_ref().is_some_and(is_now));
+    now.map(|column| column.name.clone()).collect()
+}
+
+/// The columns that an INSERT leaves out, which get their defaults.
+fn left_out<'t>(write: &WriteStatement, table: &'t Table) -> impl Iterator<Item = &'t Column> {
+    let left_out = table.columns.iter().filter(move |column| {
         let named = write.inserted.as_ref();
         let is_named = |name: &String| name.eq_ignore_ascii_case(&column.name);
         named.is_some_and(|named| !named.iter().any(is_named)) && column.generated.is_none()
@@ -1280,8 +1305,12 @@ fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
         trigger.event.is_empty() || trigger.event.to_uppercase().contains("INSERT")
     };
     let has_trigger = table.triggers.iter().flatten().any(is_of_insert);
-    let left_out = left_out.filter(|_| !has_trigger);
-    let defaults = left_out.filter_map(|column| {
+    left_out.filter(move |_| !has_trigger)
+}
+
+/// The defaults of the columns that an INSERT leaves out.
+fn defaults(write: &WriteStatement, table: &Table, dbms: Dbms) -> Values {
+    let defaults = left_out(write, table).filter_map(|column| {
         let value = match &column.default {
             Some(default) => dynafold_sql::constant(default, dbms).unwrap_or(Constant::Other),
             None if column.is_numbered() => Constant::Other,
@@ -1352,6 +1381,50 @@ fn searches(
         Some((statement, more))
     };
     found.into_iter().filter_map(search).collect()
+}
+
+/// For copies of parents' columns, the reads that find them by the reference when a statement changes the columns: a copy that no key
+/// finds is found by a Scan alone. Those further away than one parent are left out.
+fn copy_searches(
+    (of_rows, catalog): (&Catalog, &Catalog),
+    (copies, writes): (&BTreeSet<CopyPlace>, &BTreeMap<TableName, Writes>),
+    written: &[(&Statement, &Table, WriteKind)],
+    reads: &[Read<'_, '_>],
+) -> Vec<(Statement, Option<String>)> {
+    let search = |(name, steps): &CopyPlace| {
+        let (table, [step]) = (of_rows.table(name)?, steps.as_slice()) else {
+            return None;
+        };
+        let asks = reads.iter().flat_map(|read| &read.asks);
+        let paths = asks.flat_map(|ask| copied_paths(catalog, ask));
+        let paths = paths.filter(|(of, path)| of.name == *name && path.steps.first() == Some(step));
+        let columns = paths.filter_map(|(of, path)| {
+            let (place, _, columns) = path.parents().next()?;
+            Some((columns.to_vec(), path.may_come(place, of, catalog)))
+        });
+        let columns: BTreeSet<(Vec<String>, bool)> = columns.collect();
+        let statements = writes.get(&step.table).into_iter();
+        let statements = statements.flat_map(|writes| &writes.statements);
+        let changes = statements.filter(|write| {
+            columns.iter().any(|(columns, may_come)| {
+                let mut columns = columns.iter();
+                columns.any(|column| write.changes(column, || *may_come))
+            })
+        });
+        let changes = changes.filter_map(|write| Some(written.get(write.at)?.0));
+        let changes: Vec<&Statement> = changes.collect();
+        let names: BTreeSet<&str> = changes.iter().map(|one| &*one.name).collect();
+        (!names.is_empty()).then(|| {
+            let statement = Statement {
+                name: joined(names, ", "),
+                rate: Some(changes.iter().map(|one| Pricing::rate(one)).sum()),
+                sql: by_columns(of_rows, table, &step.columns.iter().collect()),
+                ..Statement::default()
+            };
+            (statement, None)
+        })
+    };
+    copies.iter().filter_map(search).collect()
 }
 
 /// The same with the columns in lower case, too, that reads ask for so: of a write that says a text, a key has both.
@@ -2665,6 +2738,51 @@ mod tests {
             }
         }
         assert!(tried > 40 && beside > 2, "{tried} {beside}");
+    }
+
+    #[test]
+    fn of_the_keys_that_find_copies_no_choice_is_cheaper_than_the_one_that_is_found() {
+        let reads = [
+            "SELECT t.id, t.state FROM tags g JOIN tickets t ON t.id = g.ticket WHERE g.tag = :tag",
+            "SELECT g.id, t.team FROM tags g JOIN tickets t ON t.id = g.ticket WHERE g.id = :id",
+            "SELECT id, state FROM tickets WHERE team = :team",
+            "SELECT * FROM tickets WHERE id = :id",
+        ];
+        let writes = [
+            "UPDATE tickets SET state = :s WHERE id = :id",
+            "UPDATE tickets SET team = :t WHERE id = :id",
+            "INSERT INTO tags (id, ticket, tag) VALUES (:i, :t, :g)",
+            "UPDATE tags SET tag = :g WHERE id = :id",
+        ];
+        let tables = "tickets 6000: id, state text distinct=4 most=3000, team distinct=100 most=60
+            tags 9000: id, ticket @tickets distinct=6000 most=4, tag text distinct=900 most=20";
+        let (catalog, mut limits) = traps::tests::schema(tables);
+        let prices = Prices::read(SHIPPED, None).unwrap();
+        let (mut tried, mut found) = (0, 0);
+        for seed in 0..150 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let statements = drawn(&mut random, &reads, &writes);
+            limits.indexes = random.usize(1..=2);
+            let mut setting = SearchSetting {
+                indexes: limits.indexes,
+                ..SearchSetting::default()
+            };
+            let propose = |setting: &SearchSetting| {
+                proposal(&catalog, &statements, &prices, &limits, setting)
+            };
+            let first = propose(&setting);
+            setting.found_copies = first.scans.keys().cloned().collect();
+            if first.scans.is_empty() {
+                continue;
+            }
+            let proposal = propose(&setting);
+            if let Some(is_cheapest) = is_cheapest(&proposal.problem) {
+                assert!(is_cheapest, "{seed}: {}", proposal.design.mapping);
+                tried += 1;
+                found += usize::from(proposal.scans.is_empty());
+            }
+        }
+        assert!(tried > 5 && found > 2, "{tried} {found}");
     }
 
     #[test]

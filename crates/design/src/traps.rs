@@ -10,7 +10,8 @@ use dynafold_dynamodb::price::{PARTITION_READS, PARTITION_WRITES};
 use dynafold_format::{count, counted, each_once, float, has_word, joined, text_if, usd, whole};
 use dynafold_mapping::KeySize;
 use dynafold_relational::catalog::{
-    Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily, UniqueKey,
+    Catalog, Column, DataType, Dbms, ForeignKey, ReferentialAction, Table, TableName, TypeFamily,
+    UniqueKey,
 };
 use dynafold_sql::{Condition, Constant, Lists, SqlQuery, WriteKind, parametrized};
 
@@ -55,9 +56,12 @@ pub(crate) struct Found {
     pub(crate) large: Vec<LargeColumns>,
     /// Copies that second requests may replace.
     pub(crate) copied: Vec<CopiedColumns>,
-    /// US dollars a month of the Scans for copies that no key finds, which the design's costs do not have.
-    pub(crate) scans: f64,
+    /// Copies that no key finds, with US dollars a month of the Scans for them, which the design's costs do not have.
+    pub(crate) scans: BTreeMap<CopyPlace, f64>,
 }
+
+/// The items that have copies: those of a table, with the way from there to the parent.
+pub(crate) type CopyPlace = (TableName, Vec<Step>);
 
 /// All of a design's, and what may well be otherwise.
 pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
@@ -554,10 +558,12 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
             if let Some((statement, ..)) = statement.filter(|_| units > 0.0) {
                 let keys = part.partition.iter().map(|key| &key.path);
                 let is_own = keys.clone().all(|path| path.steps.is_empty());
+                let shards = structure.map_or(1.0, |structure| float(structure.shards));
                 let share = if is_own && write.says_all(keys.map(|path| &path.column)) {
-                    1.0 / structure.map_or(1.0, |structure| float(structure.shards))
+                    1.0 / shards
                 } else {
-                    share(*slot, *structure, part)
+                    let today = share_of_today(pricing.facts, part, write);
+                    share(*slot, *structure, part).max(today / shards)
                 };
                 load.writes += write.rate * units * share;
                 load.statements.insert(statement.name.clone());
@@ -600,6 +606,24 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
         hot,
         "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: the load of the most frequent value, estimated from its share of the rows): spread the value with `shard(n)`, or use a key with more values",
     );
+}
+
+/// The share of the rows that a statement writes on one day which one partition key value gets, where it gives a date of the key as that of
+/// its own day: old rows have other dates, and say nothing of it. 0 where it gives none so.
+fn share_of_today(facts: Facts<'_>, part: &Part<'_>, write: &Write) -> f64 {
+    let is_today = |key: &&KeyPart| {
+        let column = part.table.column(&key.path.column);
+        key.path.steps.is_empty()
+            && write.now.contains(&key.path.column)
+            && column.is_some_and(|column| matches!(column.data_type, DataType::Date))
+    };
+    let (dates, others): (Vec<&KeyPart>, Vec<&KeyPart>) = part.partition.iter().partition(is_today);
+    if dates.is_empty() {
+        return 0.0;
+    }
+    let others = others.into_iter();
+    let shares = others.map(|key| facts.most_frequent(&key.path, part.table));
+    shares.product()
 }
 
 /// Where all items stand under one partition key value, with all statements that ask for them or write them.
@@ -901,15 +925,18 @@ fn dear(cost: f64, reads: &[&Statement], by: &str, priced: &PricedMapping) -> Op
     })
 }
 
-/// Copies of what changes, and US dollars a month of the Scans for those that no key finds.
-fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>, f64) {
+/// Copies of what changes, and those that no key finds, with US dollars a month of the Scans for these.
+fn copies(
+    material: &Material<'_, '_>,
+    lines: &mut Lines,
+) -> (Vec<CopiedColumns>, BTreeMap<CopyPlace, f64>) {
     let (pricing, facts) = (material.pricing, material.pricing.facts);
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
     // Those of a parent in the items of a table, which each write of these pays for.
     let mut held: BTreeMap<_, (BTreeSet<Path>, Seconds)> = BTreeMap::new();
     let served = material.served();
     let copied_paths = served.flat_map(|read| {
-        let paths = copied_paths(material, read.ask).into_iter();
+        let paths = copied_paths(material.catalog, read.ask).into_iter();
         paths.map(move |(table, path)| {
             let share = held_share(material, &read, &path);
             ((read.statement, read.ask, share), table, path)
@@ -936,12 +963,8 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>
         }
         for (place, step, columns) in path.parents() {
             for (statement, of, write) in material.writes() {
-                let changed = columns.iter().filter(|column| match write.kind {
-                    WriteKind::Update => write.columns.contains(column),
-                    WriteKind::Insert | WriteKind::Delete => {
-                        path.may_come(place, table, material.catalog)
-                    }
-                });
+                let may_come = || path.may_come(place, table, material.catalog);
+                let changed = columns.iter().filter(|one| write.changes(one, may_come));
                 let changed: Vec<String> = changed.map(|column| named(of, column)).collect();
                 if of.name == step.table && !changed.is_empty() {
                     let steps = path.steps.get(..=place).unwrap_or_default().to_vec();
@@ -961,10 +984,13 @@ fn copies(material: &Material<'_, '_>, lines: &mut Lines) -> (Vec<CopiedColumns>
     let mut by_second: Vec<CopiedColumns> = (held.into_iter())
         .filter_map(|((table, _), held)| in_items(material, table, held))
         .collect();
-    let mut scans = 0.0;
+    let mut scans: BTreeMap<CopyPlace, f64> = BTreeMap::new();
     let found = found.into_iter().map(|(name, copies)| {
-        let lost = scans_of(material, &copies);
-        scans += lost;
+        let mut lost = 0.0;
+        for (place, cost) in scans_of(material, &copies) {
+            lost += cost;
+            *scans.entry(place.clone()).or_default() += cost;
+        }
         let mut writes = material.priced.writes.iter();
         let cost = writes.find(|write| write.name == name);
         let cost = cost.map_or(0.0, |write| write.usd_copies);
@@ -1012,7 +1038,7 @@ fn is_mere_presence(ask: &Ask<'_>, path: &Path) -> bool {
 
 /// The columns of parents that items have for a read, with their table: the read selects them, they find, sort or leave out rows,
 /// or they show that the parent is there.
-fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
+pub(crate) fn copied_paths<'c>(catalog: &Catalog, ask: &Ask<'c>) -> Vec<(&'c Table, Path)> {
     let types = ask.types();
     let mut found: Vec<(&Table, Path)> = types
         .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path.clone())))
@@ -1021,9 +1047,7 @@ fn copied_paths<'c>(material: &Material<'_, '_>, ask: &Ask<'c>) -> Vec<(&'c Tabl
     found.extend(of_root.map(|path| (ask.root, path.clone())));
     for when in ask.conditions() {
         for steps in &when.parents {
-            let parent = steps
-                .last()
-                .and_then(|step| material.catalog.table(&step.table));
+            let parent = steps.last().and_then(|step| catalog.table(&step.table));
             let columns = parent.into_iter().flat_map(|parent| &parent.columns);
             let named = columns.filter(|column| has_word(&when.said, &column.name));
             found.extend(named.map(|column| {
@@ -1066,7 +1090,7 @@ struct Copies<'w> {
     rate: f64,
     columns: BTreeSet<String>,
     /// The items of which table, by which way to the parent, with the share of them.
-    items: BTreeMap<(TableName, Vec<Step>), f64>,
+    items: BTreeMap<CopyPlace, f64>,
     /// The reads that have them.
     reads: BTreeSet<&'w str>,
     /// Those of them that a second request could serve.
@@ -1093,22 +1117,23 @@ fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -
         .product()
 }
 
-/// US dollars a month of the Scans for those that no key finds.
-fn scans_of(material: &Material<'_, '_>, copies: &Copies<'_>) -> f64 {
+/// Those that no key finds, with US dollars a month of the Scans for them.
+fn scans_of<'a>(
+    material: &Material<'_, '_>,
+    copies: &'a Copies<'_>,
+) -> impl Iterator<Item = (&'a CopyPlace, f64)> {
     let pricing = material.pricing;
-    let scans = copies.items.keys().filter_map(|(table, steps)| {
+    copies.items.keys().filter_map(move |place| {
+        let (table, steps) = place;
         let table = material.catalog.table(table)?;
         let units = 0.5 * read_units(rows(table) * pricing.facts.item(table));
-        (!has_key_of(material, table, steps)).then(|| pricing.usd_reads(units * copies.rate))
-    });
-    scans.sum()
+        let is_found = has_key_of(material, table, steps);
+        (!is_found).then(|| (place, pricing.usd_reads(units * copies.rate)))
+    })
 }
 
 /// In words.
-fn copied_items(
-    material: &Material<'_, '_>,
-    items: &BTreeMap<(TableName, Vec<Step>), f64>,
-) -> BTreeSet<String> {
+fn copied_items(material: &Material<'_, '_>, items: &BTreeMap<CopyPlace, f64>) -> BTreeSet<String> {
     let items = items.iter().filter_map(|((table, steps), share)| {
         let table = material.catalog.table(table)?;
         Some(copied(material, table, steps, *share))
@@ -1172,12 +1197,14 @@ fn most_items(material: &Material<'_, '_>, ask: &Ask<'_>) -> (&'static str, f64)
     let all = facts.found_in_all(ask);
     let most = facts.most_found(ask);
     let most = most_groups(material, ask).map_or(most, |groups| groups.max(most));
-    // Of ranges and conditions the mean share is known alone.
+    // Of ranges and conditions the mean share is known alone, and of several columns the one with the fewest rows.
     let is_exact = ask.range.is_none() && ask.conditions().next().is_none();
-    let how = if most > all && is_exact {
-        "up to"
-    } else {
-        "about"
+    let asked = ask.equal.iter().filter(|equal| equal.when.is_none());
+    let is_of_several = asked.count() > 1;
+    let how = match (most > all, is_exact) {
+        (true, true) => "up to",
+        (true, false) if is_of_several => "up to about",
+        _ => "about",
     };
     (how, most)
 }

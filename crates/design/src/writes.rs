@@ -50,6 +50,8 @@ pub(crate) struct Write {
     pub(crate) upserts_by: Option<Vec<String>>,
     /// The columns that its WHERE holds equal to something.
     pub(crate) found_by: Vec<String>,
+    /// The columns to which an INSERT gives the time or the date at which it runs, or that a WHERE holds equal to that.
+    pub(crate) now: Vec<String>,
     /// The columns that its WHERE holds below something: rows before a time.
     pub(crate) below: Vec<String>,
 }
@@ -59,6 +61,14 @@ impl Write {
     pub(crate) fn gives_row(&self, table: &Table) -> bool {
         let mut key = table.row_key().iter();
         !table.row_key().is_empty() && key.all(|column| self.found_by.contains(column))
+    }
+
+    /// Whether it changes copies of a column. `may_come`: whether a row that comes or goes changes them too.
+    pub(crate) fn changes(&self, column: &str, may_come: impl FnOnce() -> bool) -> bool {
+        match self.kind {
+            WriteKind::Update => self.columns.iter().any(|one| one == column),
+            WriteKind::Insert | WriteKind::Delete => may_come(),
+        }
     }
 
     /// Whether it says by constants what all of these columns are, one at least, in the rows that it writes.

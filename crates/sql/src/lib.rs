@@ -50,7 +50,7 @@ pub use query::{
 };
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::{Sql, literal};
-pub use writes::{WriteKind, WriteStatement, constant, unread_write, write_statement};
+pub use writes::{WriteKind, WriteStatement, constant, is_now, unread_write, write_statement};
 
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 

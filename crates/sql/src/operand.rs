@@ -149,6 +149,21 @@ pub struct Operand {
     pub around: Vec<Wrapping>,
 }
 
+/// Functions that give the time or the date at which a statement runs.
+const CLOCKS: [&str; 11] = [
+    "clock_timestamp",
+    "curdate",
+    "current_date",
+    "current_timestamp",
+    "localtimestamp",
+    "now",
+    "statement_timestamp",
+    "sysdate",
+    "transaction_timestamp",
+    "utc_date",
+    "utc_timestamp",
+];
+
 impl Operand {
     pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
         let mut around = Vec::new();
@@ -208,6 +223,27 @@ impl Operand {
         match &self.value {
             OperandValue::Constant(constant) if self.around.iter().all(is_cast) => Some(constant),
             _ => None,
+        }
+    }
+
+    /// Whether it is the time or the date at which a statement runs, or computed from that alone: `CURRENT_DATE`, `now()::date`,
+    /// `date('now')`.
+    pub(super) fn is_now(&self) -> bool {
+        match &self.value {
+            OperandValue::Constant(Constant::Text(text)) => {
+                text == "now" && !self.around.is_empty()
+            }
+            OperandValue::Expression(expression) => {
+                let mut functions = expression.functions.iter();
+                expression.columns.is_empty()
+                    && expression.parameters.is_empty()
+                    && !expression.has_query
+                    && !expression.functions.is_empty()
+                    && functions.all(|name| CLOCKS.contains(&name.as_str()))
+            }
+            OperandValue::Constant(_) | OperandValue::Column(_) | OperandValue::Parameter(_) => {
+                false
+            }
         }
     }
 

@@ -60,6 +60,9 @@ pub struct WriteStatement {
     pub finds_all: bool,
     /// The columns of its table that its WHERE holds equal to something, or to one of a list.
     pub found_by: Vec<String>,
+    /// Those that it holds equal to the time or the date at which it runs (`day = CURRENT_DATE`), or to which an INSERT that names its
+    /// columns gives that in all of its rows.
+    pub now: Vec<String>,
     /// The values that the WHERE of a statement over one table holds columns equal to beside parameters, NULL too, by column.
     pub found_values: Vec<(String, Constant)>,
     /// Those with a list, each with how many values it has; 0 where it is an array that the application passes as one parameter.
@@ -161,6 +164,11 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let is_own = |column: &&ColumnRef| is_of(column, called.as_ref());
         let name = |column: &ColumnRef| column.name.text.clone();
         let found_by = |one: &Condition| one.found_by().filter(is_own).map(name);
+        let held_now = |one: &Condition| {
+            let [column, value] = one.equal()?;
+            let column = column.column().filter(is_own).map(name);
+            column.filter(|_| value.is_now())
+        };
         let listed = |condition: &Condition| {
             let (_, list) = condition.listed()?;
             Some((found_by(condition)?, list.len()))
@@ -187,6 +195,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
             inserted: inserts.named,
             finds_all: kind != WriteKind::Insert && condition.is_none(),
             found_by: held().filter_map(found_by).collect(),
+            now: (inserts.now.into_iter())
+                .chain(held().filter_map(held_now))
+                .collect(),
             found_values: held().filter(|_| is_of_one).filter_map(said).collect(),
             listed: held().filter_map(listed).collect(),
             below: held().filter_map(below).collect(),
@@ -309,18 +320,27 @@ struct InsertedColumns {
     named: Option<Vec<String>>,
     values: Vec<(String, Constant)>,
     in_order: Vec<Option<Constant>>,
+    now: Vec<String>,
 }
 
 impl InsertedColumns {
     /// `is_meant`: whether its constants are no examples.
     fn of(insert: &Insert, is_meant: bool, sql: &Sql) -> Self {
-        let by_place = inserted_values(insert, sql).into_iter();
+        let rows = inserted_rows(insert, sql);
+        let by_place = same_constants(&rows).into_iter();
         let by_place = by_place.filter(|_| is_meant);
         let upserted = upserted(insert, sql);
         let mut found = Self::default();
         if let Some(named) = inserted_columns(insert, sql.dbms()) {
             let names = named.iter().map(|(name, _)| name.text.clone());
             let mut columns: Vec<String> = names.collect();
+            let is_now = |place: usize| {
+                let mut values = rows.iter().map(|row| row.get(place));
+                !rows.is_empty() && values.all(|value| value.is_some_and(Operand::is_now))
+            };
+            let now = named.iter().enumerate();
+            let now = now.filter(|(place, (_, is_field))| !is_field && is_now(*place));
+            found.now = now.map(|(_, (name, _))| name.text.clone()).collect();
             let said = named.into_iter().zip(by_place);
             let said = said.filter(|((_, is_field), _)| !is_field);
             let said = said.map(|((name, _), value)| (name.text, value));
@@ -341,8 +361,8 @@ impl InsertedColumns {
     }
 }
 
-/// The constants that an INSERT gives to all of its rows, by their places.
-fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<Option<Constant>> {
+/// The values of an INSERT, row by row.
+fn inserted_rows(insert: &Insert, sql: &Sql) -> Vec<Vec<Operand>> {
     let rows: Vec<Vec<&Expr>> = match insert.source.as_deref().map(|query| &*query.body) {
         Some(SetExpr::Values(values)) => {
             let rows = values.rows.iter();
@@ -351,9 +371,18 @@ fn inserted_values(insert: &Insert, sql: &Sql) -> Vec<Option<Constant>> {
         Some(_) => Vec::new(),
         None => vec![insert.assignments.iter().map(|one| &one.value).collect()],
     };
-    let said = |row: &Vec<&Expr>| -> Vec<Option<Constant>> {
-        let values = row.iter().map(|value| Operand::of(value, sql));
-        values.map(|value| value.constant().cloned()).collect()
+    let read = |row: Vec<&Expr>| -> Vec<Operand> {
+        let values = row.into_iter();
+        values.map(|value| Operand::of(value, sql)).collect()
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The constants that all rows of an INSERT have, by their places.
+fn same_constants(rows: &[Vec<Operand>]) -> Vec<Option<Constant>> {
+    let said = |row: &Vec<Operand>| -> Vec<Option<Constant>> {
+        let values = row.iter().map(|value| value.constant().cloned());
+        values.collect()
     };
     let mut rows = rows.iter().map(said);
     let first = rows.next().unwrap_or_default();
@@ -406,15 +435,20 @@ fn inserted_columns(insert: &Insert, dbms: Option<Dbms>) -> Option<Vec<(Name, bo
 
 /// The constant that an expression is, such as the default of a column: `'open'::state`.
 pub fn constant(expression: &str, dbms: Dbms) -> Option<Constant> {
+    operand(expression, dbms)?.constant().cloned()
+}
+
+/// Whether an expression, such as the default of a column, is the time or the date at which a statement runs: `CURRENT_DATE`.
+pub fn is_now(expression: &str, dbms: Dbms) -> bool {
+    operand(expression, dbms).is_some_and(|value| value.is_now())
+}
+
+fn operand(expression: &str, dbms: Dbms) -> Option<Operand> {
     let (text, sql) = (
         expression.to_owned(),
         Sql::read(expression, Some(dbms)).ok()?,
     );
-    on_large_stack(move || {
-        let value = Operand::of(&self::expression(&text, dbms)?, &sql);
-        value.constant().cloned()
-    })
-    .flatten()
+    on_large_stack(move || Some(Operand::of(&self::expression(&text, dbms)?, &sql))).flatten()
 }
 
 /// Whether it is a sum with the greatest value of a column.
@@ -575,6 +609,43 @@ mod tests {
         for condition in ["b > :x", "b < c", "b = :x", "(b < :x OR c > :x)"] {
             assert!(below(condition).is_empty(), "{condition}");
         }
+    }
+
+    #[test]
+    fn the_columns_that_get_the_time_of_the_statement_are_known() {
+        let now = |sql: &str, dbms| write_statement(sql, dbms).unwrap().now.join(" ");
+        for (dbms, sql, expected) in [
+            (
+                Dbms::Postgres,
+                "INSERT INTO t (a, b, c, d, e) VALUES (CURRENT_DATE, now()::date, :c, now() - :d, date('2026-01-01'))",
+                "a b",
+            ),
+            (
+                Dbms::Postgres,
+                "INSERT INTO t (a, b) VALUES (CURRENT_DATE, CURRENT_DATE), (CURRENT_DATE, :b)",
+                "a",
+            ),
+            (
+                Dbms::Postgres,
+                "UPDATE t SET n = n + 1 WHERE day = CURRENT_DATE AND a = :a AND b < now()",
+                "day",
+            ),
+            (
+                Dbms::Mysql,
+                "INSERT INTO t SET a = CURDATE(), b = date(now())",
+                "a b",
+            ),
+            (
+                Dbms::Sqlite,
+                "INSERT INTO t (a, b) VALUES (date('now'), 'now')",
+                "a",
+            ),
+            (Dbms::Postgres, "INSERT INTO t (a) SELECT CURRENT_DATE", ""),
+        ] {
+            assert_eq!(now(sql, dbms), expected, "{sql}");
+        }
+        assert!(is_now("CURRENT_DATE", Dbms::Postgres));
+        assert!(!is_now("'2026-01-01'::date", Dbms::Postgres));
     }
 
     #[test]

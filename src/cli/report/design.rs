@@ -91,8 +91,12 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
                 served.divides,
                 ", the application divides the sum by the count",
             );
+            let page = text_if(
+                served.first_page,
+                ", the first page (DynamoDB has no OFFSET: each next page starts after the last item of the previous one)",
+            );
             let request = served.request_text();
-            format!("{request}, {units} units, {cost}{eventual}{bytes}{absent}{mean}")
+            format!("{request}, {units} units, {cost}{eventual}{bytes}{absent}{mean}{page}")
         });
         rows.push(std::iter::once(read.name.clone()).chain(cells).collect());
     }

@@ -99,22 +99,12 @@ impl<'c> Read<'c> {
         self.ways.iter().any(|way| self.is_extreme(way))
     }
 
-    /// Most rows; `None` where it may be any number.
+    /// Most rows, which a read with OFFSET takes as a page; `None` where it may be any number.
     pub(super) fn most(&self) -> Option<u64> {
         match self.query.limit {
             RowLimit::Rows(rows) => Some(rows),
             _ => self.has_extreme().then_some(1),
         }
-    }
-
-    /// The same with the rows that it skips.
-    pub(super) fn wanted(&self) -> Option<u64> {
-        let skipped = match self.query.offset {
-            RowLimit::None => 0,
-            RowLimit::Rows(rows) => rows,
-            _ => return None,
-        };
-        Some(self.most()?.saturating_add(skipped))
     }
 
     /// The order that decides which rows come first.
@@ -146,9 +136,8 @@ impl<'c> Read<'c> {
         let Some(cut) = self.most().filter(|_| !self.finds_one(facts)) else {
             return false;
         };
-        let wanted = if skips { read.most() } else { read.wanted() };
         // The LIMIT of a read that merges rows counts the merged ones.
-        if read.merges() || wanted.is_none_or(|wanted| wanted > cut) {
+        if read.merges() || read.most().is_none_or(|wanted| wanted > cut) {
             return true;
         }
         let is_sorted = |way: &&Way<'_>| !way.ask.sorts && way.ask.children.is_empty();

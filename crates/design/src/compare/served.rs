@@ -389,7 +389,7 @@ impl<'d> Priced<'d> {
         if !is_cut || read.finds_one(self.facts) {
             return None;
         }
-        if read.wanted().is_none_or(|wanted| wanted > most) {
+        if read.most().is_none_or(|wanted| wanted > most) {
             return Some("its access pattern has a smaller `limit`".to_owned());
         }
         let existing = Existing {

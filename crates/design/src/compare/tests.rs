@@ -1623,7 +1623,12 @@ fn sql_that_cuts_or_computes_serves_no_read_of_more_rows() {
         (of(sorted, "LIMIT 5"), of(least, "LIMIT 5"), fewer),
         (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 6"), fewer),
         (of(sorted, "LIMIT 5"), of(sorted, "LIMIT :n"), fewer),
-        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 5 OFFSET 5"), fewer),
+        // The second page starts after the first one.
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 5 OFFSET 5"), ""),
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 4 OFFSET :o"), ""),
+        (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 6 OFFSET 5"), fewer),
+        (of(sorted, "LIMIT 5"), of(sorted, "OFFSET 5"), fewer),
+        (of(sorted, "LIMIT 5"), of(least, "LIMIT 5 OFFSET 5"), fewer),
         (of(sorted, "LIMIT 5 OFFSET 5"), of(sorted, "LIMIT 5"), fewer),
         (of(all, "LIMIT 5"), of(sorted, "LIMIT 5"), fewer),
         (of(sorted, "LIMIT 5"), of(sorted, "LIMIT 4"), ""),
@@ -2092,6 +2097,30 @@ access_patterns:
 }
 
 #[test]
+fn a_read_that_skips_rows_is_told_that_the_answer_is_the_first_page() {
+    let served = |pattern: &str, read: &str| {
+        let mapping = format!(
+            "items:
+  BID: {{ from: bids, key: {{ PK: \"I#{{lot}}\", SK: \"{{id | pad(9)}}\" }} }}
+access_patterns:
+  one: {{ items: [BID], key: {{ PK: \"I#{{i}}\" }}{pattern} }}
+"
+        );
+        let tables = "bids 100: id, lot distinct=10";
+        let sql = format!("-- one (1/s)\nSELECT id FROM bids WHERE lot = :i ORDER BY id {read};");
+        self::read(&priced(tables, &mapping, &sql)).first_page
+    };
+    let own = |clause: &str| {
+        format!(", sql: \"SELECT id, lot FROM bids WHERE lot = :i ORDER BY id {clause}\"")
+    };
+    assert!(served(&own("LIMIT 5"), "LIMIT 5 OFFSET 5"));
+    assert!(served(", limit: 5", "LIMIT 5 OFFSET :o"));
+    assert!(!served(&own("LIMIT 5"), "LIMIT 5"));
+    // Of all rows the application takes those that it wants.
+    assert!(!served(&own(""), "LIMIT 5 OFFSET 5"));
+}
+
+#[test]
 fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
     let tables = "bids 100: id, lot distinct=10, state text, price";
     let why = |key: &str, pattern: &str, read: &str| {
@@ -2105,7 +2134,8 @@ fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
     for (read, reason) in [
         ("", smaller),
         (" LIMIT 6", smaller),
-        (" LIMIT 3 OFFSET 3", smaller),
+        (" LIMIT 6 OFFSET 3", smaller),
+        (" LIMIT 3 OFFSET 3", ""),
         (" LIMIT 5", ""),
     ] {
         assert_eq!(why("lot", "limit: 5", read), reason, "{read}");
