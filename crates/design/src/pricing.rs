@@ -1,4 +1,4 @@
-//! What a design costs by estimates: reads, writes, copies, indexes, storage. docs/design.md has the formulas.
+//! What a design costs by estimates: reads, writes, copies, indexes, storage. docs/design-costs.md has the formulas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
