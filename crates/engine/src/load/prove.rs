@@ -216,7 +216,7 @@ impl KeyPass<'_> {
         !self.rivals.contains(&index) && self.selection.holds_row(item_type, row)
     }
 
-    /// Looks for the rows that share keys: the one that is loaded first, then those that are not.
+    /// Looks for the rows that share keys. Where the run does not begin, all but the one that is loaded are rejects.
     async fn name(
         &self,
         model: &Arc<Model>,
