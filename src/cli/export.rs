@@ -138,6 +138,7 @@ pub(super) struct ExportJob {
     pub(super) format: Format,
 }
 
+/// What came of an export, or so far of reading its items.
 #[derive(Serialize, serde::Deserialize)]
 pub(super) struct ExportResult {
     /// The manifest, without parts until they are written.

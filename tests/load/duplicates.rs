@@ -191,6 +191,24 @@ async fn rows_of_two_item_types_meet_too() {
 }
 
 #[tokio::test]
+async fn every_row_that_is_read_before_the_one_that_would_be_loaded_is_told_and_names_it() {
+    let mut rows = user_rows(10_100);
+    for row in &mut rows {
+        row[1] = text("ann");
+    }
+    rows.reverse();
+    let (model, _) = by_name();
+    let source = FakeSource::default().with(&relation("users"), rows);
+    let folder = tempdir().unwrap();
+    let target = Arc::new(FakeTarget::willing());
+    let report = load(source, target, model, options(folder.path(), Some(0))).await;
+    assert_eq!((report.keys.shared, report.total.written), (10_099, 0));
+    let told = std::fs::read_to_string(report.rejects_file.unwrap()).unwrap();
+    let named = told.matches(r#"the same key as that of USER {\"id\":0}"#);
+    assert_eq!((told.lines().count(), named.count()), (10_099, 10_099));
+}
+
+#[tokio::test]
 async fn rows_that_nothing_tells_apart_are_each_other() {
     let mut rows = user_rows(3);
     rows.push(rows[1].clone());

@@ -19,8 +19,8 @@ pub struct Activity {
 impl Activity {
     /// Adds a statement. Texts that are there already, of other users, are counted together.
     pub(crate) fn count(&mut self, sql: String, calls: u64) {
-        match self.statements.iter_mut().find(|known| known.0 == sql) {
-            Some(known) => known.1 += calls,
+        match self.statements.iter_mut().find(|(known, _)| *known == sql) {
+            Some((_, counted)) => *counted += calls,
             None => self.statements.push((sql, calls)),
         }
     }

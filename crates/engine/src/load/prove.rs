@@ -216,7 +216,7 @@ impl KeyPass<'_> {
         !self.rivals.contains(&index) && self.selection.holds_row(item_type, row)
     }
 
-    /// Looks for the rows that share keys: the one that is loaded first, then those that are not.
+    /// Looks for the rows that share keys. Where the run does not begin, all but the one that is loaded are rejects.
     async fn name(
         &self,
         model: &Arc<Model>,
@@ -439,6 +439,8 @@ pub(crate) struct ContestedKeys {
     winners: HashMap<u128, LoadedRow>,
     /// Whether nothing tells the first two rows of some key apart.
     ties: bool,
+    /// By their key, other rows that were met before the row that is loaded.
+    waiting: HashMap<u128, Vec<SharingRow>>,
     /// Bytes of the rows that wait.
     held: usize,
 }
@@ -453,8 +455,6 @@ struct LoadedRow {
     taken: Mutex<Option<(ChunkId, u64)>>,
     /// The row, where it was looked for.
     row: Option<(usize, RowKey)>,
-    /// Other rows that were met before it.
-    waiting: Vec<SharingRow>,
 }
 
 impl ContestedKeys {
@@ -469,7 +469,6 @@ impl ContestedKeys {
                 is_selected: first & 1 == 0,
                 taken: Mutex::default(),
                 row: None,
-                waiting: Vec::new(),
             },
         );
     }
@@ -507,12 +506,13 @@ impl ContestedKeys {
         is_told: bool,
         row: SharingRow,
     ) -> (bool, Vec<SharingRow>) {
-        let Some(winner) = self.winners.get_mut(&row.2.fingerprint) else {
+        let fingerprint = row.2.fingerprint;
+        let Some(winner) = self.winners.get_mut(&fingerprint) else {
             return (false, Vec::new());
         };
         if winner.locator == at && winner.row.is_none() {
             winner.row = Some((row.0, row.1));
-            let told = std::mem::take(&mut winner.waiting);
+            let told = self.waiting.remove(&fingerprint).unwrap_or_default();
             self.held -= told.iter().map(held_bytes).sum::<usize>();
             return (true, told);
         }
@@ -521,17 +521,16 @@ impl ContestedKeys {
             told.push(row);
         } else if is_told {
             self.held += held_bytes(&row);
-            winner.waiting.push(row);
+            self.waiting.entry(fingerprint).or_default().push(row);
         }
         (false, told)
     }
 
     /// The rows that still wait when all are read: the one that is loaded was not met.
     pub(crate) fn take_waiting(&mut self) -> Vec<SharingRow> {
-        let winners = self.winners.values_mut();
-        winners
-            .flat_map(|winner| std::mem::take(&mut winner.waiting))
-            .collect()
+        self.held = 0;
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_values().flatten().collect()
     }
 
     /// Whether a row's item is loaded. Asked once for each row that is folded. `index`: that of its
@@ -646,10 +645,27 @@ mod tests {
             assert_eq!((is_loaded, told), expected, "{id}");
         }
         assert_eq!((contest.take_waiting().len(), contest.held), (0, 0));
-        let (_, (_, key, folded)) = sharing(3);
+        let (_, (_, key, _)) = sharing(3);
         let reject = contest.reject(&model, index, key, &folded);
         let wanted = r#"the item has the same key as that of USER {"id":1}"#;
         assert_eq!(reject.message, wanted);
+
+        // The row that is loaded does not come, and there is room for one row alone.
+        let mut contest = ContestedKeys::default();
+        contest.enter(folded.fingerprint, &[loaded << 1]);
+        contest.held = HELD - 1;
+        for (id, told) in [(3, 0), (4, 1)] {
+            let (at, row) = sharing(id);
+            assert_eq!(contest.meet(at, true, row).1.len(), told, "{id}");
+        }
+        assert_eq!((contest.take_waiting().len(), contest.held), (1, 0));
+    }
+
+    #[test]
+    fn a_contested_key_has_no_room_for_rows_that_wait() {
+        // A load that begins holds all of them, and no row waits in it.
+        let row = size_of::<Option<(usize, RowKey)>>();
+        assert!(size_of::<LoadedRow>() < row + 80);
     }
 
     #[test]

@@ -213,3 +213,6 @@ impl ResumableFile {
 fn hash(bytes: &[u8]) -> String {
     format!("{:032x}", xxh3_128(bytes))
 }
+
+#[cfg(test)]
+mod tests;

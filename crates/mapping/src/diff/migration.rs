@@ -274,8 +274,8 @@ impl Subject<'_, '_> {
         made.is_some_and(|made| made.item_type.expired != Expired::Load)
     }
 
-    /// What becomes of items that no row makes any more. Those of a type that the new mapping does not have it does not know
-    /// by their type attribute.
+    /// What becomes of items that no row makes any more. By a type attribute, the new mapping knows its own item types alone:
+    /// items of others stay.
     fn of_stale(&self, name: &str) -> StaleItems {
         let (old, new) = (self.old.model, self.new.model);
         match (&old.type_attribute, &new.type_attribute) {

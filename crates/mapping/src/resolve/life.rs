@@ -101,25 +101,26 @@ fn uncompressible(
     table: &Table,
 ) -> Option<(String, Option<String>)> {
     let mut help = None;
-    let why = match item.item.node(name).map(AttributeNode::known_family) {
-        _ if is_key(name, table) => "a key attribute, which cannot be compressed".to_owned(),
-        _ if table.ttl.as_deref() == Some(name) => {
-            "the TTL attribute, which must stay a number".to_owned()
+    let why = if is_key(name, table) {
+        "a key attribute, which cannot be compressed".to_owned()
+    } else if table.ttl.as_deref() == Some(name) {
+        "the TTL attribute, which must stay a number".to_owned()
+    } else if let Some(node) = item.item.node(name) {
+        match node.known_family()? {
+            TypeFamily::Binary => {
+                help = Some("make it text with `| base64`, or leave it out here".to_owned());
+                "binary already, so readers could not tell whether it is compressed".to_owned()
+            }
+            family @ (TypeFamily::Number | TypeFamily::Boolean) => {
+                format!("{}, which is never large", family.name())
+            }
+            _ => return None,
         }
-        None => {
-            let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
-            let message = format!("`{}` has no attribute `{name}`", item.item.name);
-            let fault = (message, did_you_mean(name, names));
-            return item.item.spreads.is_empty().then_some(fault);
-        }
-        Some(Some(TypeFamily::Binary)) => {
-            help = Some("make it text with `| base64`, or leave it out here".to_owned());
-            "binary already, so readers could not tell whether it is compressed".to_owned()
-        }
-        Some(Some(family @ (TypeFamily::Number | TypeFamily::Boolean))) => {
-            format!("{}, which is never large", family.name())
-        }
-        Some(_) => return None,
+    } else {
+        let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
+        let message = format!("`{}` has no attribute `{name}`", item.item.name);
+        let fault = (message, did_you_mean(name, names));
+        return item.item.spreads.is_empty().then_some(fault);
     };
     Some((format!("`{name}` is {why}"), help))
 }

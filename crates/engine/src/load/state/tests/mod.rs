@@ -3,7 +3,6 @@
 mod damage;
 mod full;
 mod kills;
-mod resumable_files;
 mod runs;
 mod state_files;
 

@@ -1,10 +1,8 @@
-//! Files that grow with the run.
+//! Files of lines: cut off where they count, refused where they were changed.
 
 use std::fs;
-use std::io::{Read, Write as _};
 
 use super::*;
-use crate::load::failure::Failure;
 
 fn appended(path: &Path, lines: &[&str]) -> CommittedExtent {
     let mut file = ResumableFile::create(OutputFile::Rejects, path).unwrap();
@@ -18,7 +16,7 @@ fn appended(path: &Path, lines: &[&str]) -> CommittedExtent {
 
 #[test]
 fn what_a_killed_run_wrote_beyond_is_cut_off() {
-    let folder = folder();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rejects.ndjson");
     let extent = appended(&path, &["a\n", "b\n"]);
     assert_eq!(extent.length, 4);
@@ -35,7 +33,7 @@ fn what_a_killed_run_wrote_beyond_is_cut_off() {
 
 #[test]
 fn the_tail_is_the_same_however_the_lines_were_cut() {
-    let folder = folder();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive.ndjson");
     let long = "x".repeat(5000);
     let one = appended(&path, &["ab", &long, "cd"]);
@@ -43,7 +41,7 @@ fn the_tail_is_the_same_however_the_lines_were_cut() {
     assert_eq!(one, two);
     let mut pieces = ResumableFile::create(OutputFile::Rejects, &path).unwrap();
     let text = format!("ab{long}cd");
-    let nothing: Box<dyn Read> = Box::new(std::io::empty());
+    let nothing: Box<dyn Read> = Box::new(io::empty());
     let pieces_of = text.as_bytes().chunks(1000);
     let in_pieces = pieces_of.fold(nothing, |before, piece| Box::new(before.chain(piece)));
     assert_eq!(pieces.append_committed(in_pieces).unwrap(), one);
@@ -58,7 +56,7 @@ fn the_tail_is_the_same_however_the_lines_were_cut() {
 
 #[test]
 fn a_file_that_was_changed_meanwhile_is_refused_and_left_alone() {
-    let folder = folder();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rejects.ndjson");
     let extent = appended(&path, &["a\n", "b\n"]);
     for (text, what) in [
@@ -83,7 +81,7 @@ fn a_file_that_was_changed_meanwhile_is_refused_and_left_alone() {
 
 #[test]
 fn a_folder_in_the_way_is_told() {
-    let folder = folder();
+    let folder = tempfile::tempdir().unwrap();
     for error in [
         ResumableFile::create(OutputFile::Rejects, folder.path()).unwrap_err(),
         ResumableFile::resume(
@@ -110,7 +108,7 @@ fn devices_are_written_to_without_syncing_and_full_ones_are_told() {
     let Failure::File { cause, .. } = &error else {
         panic!("{error}");
     };
-    assert_eq!(cause.kind(), std::io::ErrorKind::StorageFull);
+    assert_eq!(cause.kind(), ErrorKind::StorageFull);
     assert_eq!(full.extent().length, 0);
 }
 
@@ -118,14 +116,14 @@ fn devices_are_written_to_without_syncing_and_full_ones_are_told() {
 struct Broken;
 
 impl Read for Broken {
-    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-        Err(std::io::Error::other("the disk is gone"))
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the disk is gone"))
     }
 }
 
 #[test]
 fn lines_that_cannot_be_read_back_leave_the_file_as_it_was() {
-    let folder = folder();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rejects.ndjson");
     let mut file = ResumableFile::create(OutputFile::Rejects, &path).unwrap();
     let extent = file.append_committed(b"a\n".as_slice()).unwrap();
