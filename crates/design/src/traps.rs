@@ -1321,7 +1321,7 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no key finds the rows",
         lost,
-        "the WHERE has no partition key of the table, nor of an index that holds all of these rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
+        "the WHERE, or the conflict of an upsert, has no partition key of the table, nor of an index that holds all of these rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
     );
     lines.add(
         "many items at once",
@@ -1377,7 +1377,7 @@ fn upserts(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "upsert",
         found,
-        "the table's key has these columns, and the row that is there may have other values in them: PutItem then makes a second item beside the old one. Find the old item first; if its key changes, delete it and put the new one in one transaction. The costs count one put, without the search and the delete",
+        "the table's key has these columns, and the row that is there may have other values in them: PutItem then makes a second item beside the old one. Find the old item first; if its key changes, delete it and put the new one in one transaction. The costs count one put, without the search and the delete; a counter counts as an UPDATE",
     );
 }
 
