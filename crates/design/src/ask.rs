@@ -1981,6 +1981,14 @@ mod tests {
             let read = ask(&sql, &shop, &Observed::default());
             assert_eq!(read.is_ok(), is_served, "{condition}");
         }
+        shop.dbms = Dbms::Mysql;
+        for moment in ["2026-01-31T10:00:00Z", "2026-01-31 10:00:00+00:00"] {
+            let sql =
+                format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= '{moment}'");
+            let why = ask(&sql, &shop, &Observed::default()).err();
+            let why = why.map(|unserved| unserved.why).unwrap_or_default();
+            assert!(why.contains("time zone"), "{moment}: {why}");
+        }
     }
 
     #[test]

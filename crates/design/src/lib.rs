@@ -288,8 +288,8 @@ fn searched(
         search.attempt(0.0, |setting| setting.single = single);
     }
     // The search prices copies as if a key found them.
-    if search.best.scans_cost() >= OTHER {
-        let copies = search.best.scans.keys().cloned().collect();
+    if search.best.usd_scans >= OTHER {
+        let copies = search.best.scans_for.clone();
         search.attempt(OTHER, |setting| setting.found_copies = copies);
     }
     let is_small = statements.len() <= SMALL;
@@ -441,8 +441,10 @@ struct Proposal {
     apart: BTreeMap<TableName, bool>,
     /// Writes whose rows no key finds.
     lost: usize,
-    /// Copies that no key finds, with US dollars a month of the Scans for them.
-    scans: BTreeMap<CopyPlace, f64>,
+    /// Copies that no key finds.
+    scans_for: BTreeSet<CopyPlace>,
+    /// US dollars a month of the Scans for them.
+    usd_scans: f64,
     /// Whether a second request is not served.
     lacks_second: bool,
     /// What was chosen from, and the choice.
@@ -461,11 +463,6 @@ impl Proposal {
         fetching.map(|read| read.name.clone()).collect()
     }
 
-    /// US dollars a month of the Scans for copies that no key finds.
-    fn scans_cost(&self) -> f64 {
-        self.scans.values().fold(0.0, |sum, cost| sum + cost)
-    }
-
     /// Whether its mapping passes `check`, serves no less than another one, finds the rows of no fewer writes, whose Scans have no
     /// price, and saves so much a month, with the Scans for copies.
     fn is_better(&self, other: &Self, saved: f64) -> bool {
@@ -474,7 +471,7 @@ impl Proposal {
             && !self.lacks_second
             && (others.fault.is_some()
                 || self.lost <= other.lost
-                    && report.is_better(others, saved + self.scans_cost() - other.scans_cost()))
+                    && report.is_better(others, saved + self.usd_scans - other.usd_scans))
     }
 }
 
@@ -746,7 +743,8 @@ fn proposal(
             .collect(),
         lacks_second,
         lost: priced.writes.iter().filter(|one| !one.has_key).count(),
-        scans: otherwise.scans,
+        scans_for: otherwise.scans_for,
+        usd_scans: otherwise.usd_scans,
         not_served: unserved
             .into_iter()
             .map(|(statement, why)| (statement.name.clone(), why))
@@ -2771,15 +2769,15 @@ mod tests {
                 proposal(&catalog, &statements, &prices, &limits, setting)
             };
             let first = propose(&setting);
-            setting.found_copies = first.scans.keys().cloned().collect();
-            if first.scans.is_empty() {
+            setting.found_copies = first.scans_for.clone();
+            if first.scans_for.is_empty() {
                 continue;
             }
             let proposal = propose(&setting);
             if let Some(is_cheapest) = is_cheapest(&proposal.problem) {
                 assert!(is_cheapest, "{seed}: {}", proposal.design.mapping);
                 tried += 1;
-                found += usize::from(proposal.scans.is_empty());
+                found += usize::from(proposal.scans_for.is_empty());
             }
         }
         assert!(tried > 5 && found > 2, "{tried} {found}");

@@ -56,8 +56,10 @@ pub(crate) struct Found {
     pub(crate) large: Vec<LargeColumns>,
     /// Copies that second requests may replace.
     pub(crate) copied: Vec<CopiedColumns>,
-    /// Copies that no key finds, with US dollars a month of the Scans for them, which the design's costs do not have.
-    pub(crate) scans: BTreeMap<CopyPlace, f64>,
+    /// Copies that no key finds.
+    pub(crate) scans_for: BTreeSet<CopyPlace>,
+    /// US dollars a month of the Scans for them, which the design's costs do not have.
+    pub(crate) usd_scans: f64,
 }
 
 /// The items that have copies: those of a table, with the way from there to the parent.
@@ -75,7 +77,7 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     moved_entries(material, lines);
     dear_indexes(material, lines);
     dear_figures(material, lines);
-    let (copied, scans) = copies(material, lines);
+    let (copied, scans_for, usd_scans) = copies(material, lines);
     unbounded(material, lines);
     inconsistent(material, lines);
     many_at_once(material, lines);
@@ -101,7 +103,8 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     let found = Found {
         large,
         copied,
-        scans,
+        scans_for,
+        usd_scans,
     };
     (std::mem::take(&mut lines.0), found)
 }
@@ -929,7 +932,7 @@ fn dear(cost: f64, reads: &[&Statement], by: &str, priced: &PricedMapping) -> Op
 fn copies(
     material: &Material<'_, '_>,
     lines: &mut Lines,
-) -> (Vec<CopiedColumns>, BTreeMap<CopyPlace, f64>) {
+) -> (Vec<CopiedColumns>, BTreeSet<CopyPlace>, f64) {
     let (pricing, facts) = (material.pricing, material.pricing.facts);
     let mut found: BTreeMap<String, Copies<'_>> = BTreeMap::new();
     // Those of a parent in the items of a table, which each write of these pays for.
@@ -984,13 +987,14 @@ fn copies(
     let mut by_second: Vec<CopiedColumns> = (held.into_iter())
         .filter_map(|((table, _), held)| in_items(material, table, held))
         .collect();
-    let mut scans: BTreeMap<CopyPlace, f64> = BTreeMap::new();
+    let (mut scans_for, mut usd_scans) = (BTreeSet::new(), 0.0);
     let found = found.into_iter().map(|(name, copies)| {
-        let mut lost = 0.0;
-        for (place, cost) in scans_of(material, &copies) {
-            lost += cost;
-            *scans.entry(place.clone()).or_default() += cost;
-        }
+        let unfound = unfound(material, &copies);
+        // One Scan finds them all.
+        let has_scans = f64::from(u8::from(!unfound.is_empty()));
+        let scans = has_scans * material.priced.usd_scan * copies.rate * MONTH;
+        scans_for.extend(unfound.into_iter().cloned());
+        usd_scans += scans;
         let mut writes = material.priced.writes.iter();
         let cost = writes.find(|write| write.name == name);
         let cost = cost.map_or(0.0, |write| write.usd_copies);
@@ -1001,7 +1005,7 @@ fn copies(
         let second: f64 = copies.seconds.values().sum();
         by_second.push(CopiedColumns {
             reads: copies.seconds.into_keys().collect(),
-            saved: cost + lost - second,
+            saved: cost + scans - second,
         });
         let what = match copies.kind {
             Some(WriteKind::Insert) => "adds a row with",
@@ -1027,7 +1031,7 @@ fn copies(
         found.into_iter().map(|(_, said)| said),
         "a program that changes the column must change its copies too, at once or from the stream; until then the copies are stale. If that costs more than it saves, do not select the column in the read: get the parent with a second request (GetItem, or BatchGetItem for several parents), by the reference in the answer",
     );
-    (by_second, scans)
+    (by_second, scans_for, usd_scans)
 }
 
 /// Whether a read asks of a parent's column only that the parent is there.
@@ -1117,19 +1121,13 @@ fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -
         .product()
 }
 
-/// Those that no key finds, with US dollars a month of the Scans for them.
-fn scans_of<'a>(
-    material: &Material<'_, '_>,
-    copies: &'a Copies<'_>,
-) -> impl Iterator<Item = (&'a CopyPlace, f64)> {
-    let pricing = material.pricing;
-    copies.items.keys().filter_map(move |place| {
-        let (table, steps) = place;
-        let table = material.catalog.table(table)?;
-        let units = 0.5 * read_units(rows(table) * pricing.facts.item(table));
-        let is_found = has_key_of(material, table, steps);
-        (!is_found).then(|| (place, pricing.usd_reads(units * copies.rate)))
-    })
+/// Those that no key finds.
+fn unfound<'a>(material: &Material<'_, '_>, copies: &'a Copies<'_>) -> Vec<&'a CopyPlace> {
+    let is_unfound = |(table, steps): &&CopyPlace| {
+        let table = material.catalog.table(table);
+        table.is_some_and(|table| !has_key_of(material, table, steps))
+    };
+    copies.items.keys().filter(is_unfound).collect()
 }
 
 /// In words.
@@ -1323,7 +1321,7 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no key finds the rows",
         lost,
-        "the WHERE has no partition key of the table, nor of an index that holds all of these rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
+        "the WHERE, or the conflict of an upsert, has no partition key of the table, nor of an index that holds all of these rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
     );
     lines.add(
         "many items at once",
@@ -1379,7 +1377,7 @@ fn upserts(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "upsert",
         found,
-        "the table's key has these columns, and the row that is there may have other values in them: PutItem then makes a second item beside the old one. Find the old item first; if its key changes, delete it and put the new one in one transaction. The costs count one put, without the search and the delete",
+        "the table's key has these columns, and the row that is there may have other values in them: PutItem then makes a second item beside the old one. Find the old item first; if its key changes, delete it and put the new one in one transaction. The costs count one put, without the search and the delete; a counter counts as an UPDATE",
     );
 }
 

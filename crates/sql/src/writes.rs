@@ -45,7 +45,8 @@ pub struct WriteStatement {
     pub numbers: bool,
     /// The columns that an UPDATE sets, or an INSERT where its row is there, but for `a = a`.
     pub columns: Vec<String>,
-    /// Those that it computes from what they were, as an INSERT does where its row is there: `n = n + 1`.
+    /// Those that it computes from what they were, as an INSERT does where its row is there: `n = n + 1`. Not those that may keep
+    /// what they were: `n = coalesce(:n, n)`.
     pub from_itself: Vec<String>,
     /// Of an INSERT that changes or replaces a row that is there, the columns of ON CONFLICT; none where it does not name them.
     pub upserts_by: Option<Vec<String>>,
@@ -209,7 +210,9 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
 /// The columns that are set to what is computed from what they were, in the table that is called so.
 fn from_itself(set: &[(Name, Option<&Expr>)], called: Option<&Name>, sql: &Sql) -> Vec<String> {
     let own = set.iter().filter(|(name, value)| {
-        let of = value.map(|value| Expression::of(&without_new_values(value), sql));
+        let value = value.map(without_new_values);
+        let computed = value.filter(|value| !is_chosen(value));
+        let of = computed.map(|value| Expression::of(&value, sql));
         let mut columns = of.iter().flat_map(|of| &of.columns);
         columns.any(|one| one.name.is(&name.text) && is_of(one, called))
     });
@@ -228,6 +231,41 @@ fn without_new_values(value: &Expr) -> Expr {
         ControlFlow::Continue(())
     });
     value
+}
+
+/// Functions that give one of their arguments as it is, behind so many that are conditions.
+const CHOICES: [(&str, usize); 5] = [
+    ("coalesce", 0),
+    ("if", 1),
+    ("ifnull", 0),
+    ("iif", 1),
+    ("last_insert_id", 0),
+];
+
+/// Whether a value is one of others as it is, so that a column keeps what it was or gets something else: `coalesce(:a, a)`.
+fn is_chosen(value: &Expr) -> bool {
+    match value {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) => true,
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => is_chosen(inner),
+        Expr::Function(function) => {
+            let name = function.name.to_string();
+            let mut choices = CHOICES.iter();
+            let choice = choices.find(|(choice, _)| name.eq_ignore_ascii_case(choice));
+            let values = arguments(function);
+            choice.is_some_and(|(_, conditions)| {
+                values.len() > *conditions && values.into_iter().skip(*conditions).all(is_chosen)
+            })
+        }
+        Expr::Case {
+            conditions,
+            else_result,
+            ..
+        } => {
+            let results = conditions.iter().map(|one| &one.result);
+            results.chain(else_result.as_deref()).all(is_chosen)
+        }
+        _ => false,
+    }
 }
 
 /// What an INSERT calls its table.
@@ -787,6 +825,13 @@ mod tests {
             ("a = a, (b, c) = (b, a)", "c, from itself "),
             ("a = s.a", "a, from itself "),
             ("a = t.a + 1", "a, from itself a"),
+            ("a = coalesce(:a, t.a), b = t.b", "a b, from itself "),
+            (
+                "a = CASE WHEN b > :b THEN a ELSE (:a)::int END",
+                "a, from itself ",
+            ),
+            ("a = CASE WHEN b THEN a + 1 ELSE a END", "a, from itself a"),
+            ("a = greatest(a, :a)", "a, from itself a"),
         ] {
             let sql = format!("UPDATE t SET {set} WHERE id = :id");
             let read = write_statement(&sql, Dbms::Postgres).unwrap();
@@ -834,6 +879,12 @@ mod tests {
             (
                 Mysql,
                 "ON DUPLICATE KEY UPDATE n = VALUES(n) + 1",
+                "",
+                Some(""),
+            ),
+            (
+                Mysql,
+                "ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), n = IF(VALUES(a) > a, VALUES(n), n)",
                 "",
                 Some(""),
             ),

@@ -396,9 +396,12 @@ impl<'c> Reading<'c, '_> {
             let found = found.and_then(|(at, name)| self.tables.get(at)?.column(&name));
             found.is_some_and(|one| matches!(one.data_type, DataType::Timestamp { zone: true, .. }))
         };
-        // A text that it is compared with says which moment it is only by an offset.
+        // A text that it is compared with says which moment it is only by an offset; MariaDB ignores that, and MySQL ignores `Z`.
+        let has_offsets = self.catalog.dbms == Dbms::Postgres;
         let is_local = |one: &&Operand| match &one.value {
-            OperandValue::Constant(Constant::Text(text)) => !is_moment_anywhere(text),
+            OperandValue::Constant(Constant::Text(text)) => {
+                !has_offsets || !is_moment_anywhere(text)
+            }
             OperandValue::Constant(constant) => *constant == Constant::Other,
             _ => false,
         };
