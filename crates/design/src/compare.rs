@@ -1134,16 +1134,15 @@ impl<'d> Priced<'d> {
         table: &Table,
         columns: &[String],
     ) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
-        self.items_read().filter(move |(item, scan)| {
-            let own = self.table_of(&scan.from);
+        let items = self.items_read();
+        let own = items.filter(|(_, scan)| scan.from.table() == Some(&table.name));
+        own.filter(move |(item, scan)| {
             let is_set = |held: &Held<'_>| {
                 let mut set = columns.iter();
                 held.copy.is_none() && set.any(|column| column.eq_ignore_ascii_case(held.column))
             };
             let mut nodes = item.attributes.iter();
-            let is_written =
-                columns.is_empty() || nodes.any(|(_, node)| self.is_any(node, scan, &is_set));
-            own.is_some_and(|own| own.name == table.name) && is_written
+            columns.is_empty() || nodes.any(|(_, node)| self.is_any(node, scan, &is_set))
         })
     }
 

@@ -138,7 +138,7 @@ impl<'d> Facts<'d> {
     ) {
         let Some((at, join)) = join.and_then(|at| Some((at, rows.scan.joins.get(at)?))) else {
             see(Held {
-                table: self.table_of(rows.scan).map(|table| &table.name),
+                table: rows.scan.from.table(),
                 column,
                 copy: rows.in_items.map(|items| Copied {
                     way: (rows.depth, None),
