@@ -49,7 +49,7 @@ use dynafold_relational::catalog::{
 use dynafold_relational::scan::{Join, ScanColumn};
 use dynafold_sql::{
     Constant, WriteKind, WriteStatement, identifier, table, table_reference, unread_write,
-    write_statement,
+    with_large_stack, write_statement,
 };
 
 use ask::{Ask, Unserved, When, ask};
@@ -247,7 +247,8 @@ pub fn design(
     prices: &Prices,
     limits: &Limits,
 ) -> Design {
-    let (mut best, tried) = searched(catalog, statements, prices, limits);
+    let searched = || searched(catalog, statements, prices, limits);
+    let (mut best, tried) = with_large_stack(searched);
     for large in &best.large {
         let warning = best.design.report.warnings.get_mut(large.warning);
         if let Some(warning) = warning {

@@ -46,7 +46,7 @@ pub use owners::qualified;
 pub use parameters::{Example, Lists, Parametrized, ValueList, parametrized};
 pub use query::{
     Comparison, ParameterBound, ReadTable, RowLimit, SetOperation, SqlQuery, is_aggregate,
-    names_row_of,
+    names_row_of, with_large_stack,
 };
 pub use select::{RelationSource, Select, SelectOutput};
 pub use text::{Sql, literal};

@@ -1,6 +1,8 @@
 //! One query as a whole.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
@@ -256,12 +258,39 @@ impl SqlQuery {
     }
 }
 
+thread_local! {
+    /// Whether this thread was started by [`with_large_stack`].
+    static IS_LARGE: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What something gives that goes down into a tree of any depth; nothing where it fails.
 pub(super) fn on_large_stack<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
+    if IS_LARGE.get() {
+        return catch_unwind(AssertUnwindSafe(act)).ok();
+    }
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(act);
     thread.ok()?.join().ok()
+}
+
+/// Does what reads many statements in one thread, whose stack is large enough for each of them: otherwise each has a thread of
+/// its own, which takes longer than to read it.
+pub fn with_large_stack<T: Send>(act: impl Fn() -> T + Send + Sync) -> T {
+    let in_thread = || {
+        IS_LARGE.set(true);
+        act()
+    };
+    let done = std::thread::scope(|scope| {
+        // Twice as large: what calls the reader stands there too.
+        let thread = std::thread::Builder::new().stack_size(2 * STACK);
+        Some(thread.spawn_scoped(scope, in_thread).ok()?.join())
+    });
+    match done {
+        Some(Ok(done)) => done,
+        Some(Err(panic)) => resume_unwind(panic),
+        None => act(),
+    }
 }
 
 /// Whether a condition names a row of a table that is called so as a whole, as PostgreSQL lets it: `p IS NULL`, `row_to_json(p)`. No
