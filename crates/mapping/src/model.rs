@@ -81,10 +81,13 @@ impl Model {
 
     /// Whether a template of an attribute uses this filter with these arguments.
     pub fn uses(&self, filter: &Filter) -> bool {
-        let attributes = self.item_types.iter().flat_map(|item| &item.attributes);
-        let templates = attributes.flat_map(|(_, node)| node.templates());
-        let mut placeholders = templates.flat_map(Template::placeholders);
-        placeholders.any(|placeholder| placeholder.filters.contains(filter))
+        let mut is_used = false;
+        for (_, node) in self.item_types.iter().flat_map(|item| &item.attributes) {
+            node.visit_values(&[], &mut |_, _, filters| {
+                is_used |= filters.contains(filter);
+            });
+        }
+        is_used
     }
 }
 
@@ -313,20 +316,31 @@ impl AttributeNode {
         }
     }
 
-    /// The templates in it, those of children too.
-    fn templates(&self) -> Vec<&Template> {
-        let mut found = Vec::new();
+    /// Visits the values that it uses, of children too, without those of conditions: each with the columns of the embeds that
+    /// it is in, its place, and the filters on it. A document that is spread has none.
+    pub fn visit_values<'n>(
+        &'n self,
+        embeds: &[usize],
+        visitor: &mut dyn FnMut(&[usize], &'n ValuePath, &'n [Filter]),
+    ) {
         self.visit(&mut |node| match node {
-            Self::Template(template) => found.push(template),
+            Self::Template(template) => {
+                for one in template.placeholders() {
+                    visitor(embeds, &one.place, &one.filters);
+                }
+            }
+            Self::Map { spreads, .. } => spreads.iter().for_each(|one| visitor(embeds, one, &[])),
             Self::Embed(embed) => {
-                found.extend(embed.each.templates());
+                let embeds = [embeds, &[embed.column]].concat();
+                embed.each.visit_values(&embeds, visitor);
                 if let ChildContainer::Map(key) = &embed.container {
-                    found.push(key);
+                    for one in key.placeholders() {
+                        visitor(&embeds, &one.place, &one.filters);
+                    }
                 }
             }
             _ => {}
         });
-        found
     }
 
     /// The values of the row that it uses, without those of conditions and of children.
@@ -342,16 +356,8 @@ impl AttributeNode {
 
     /// The places that it uses, as the mapping writes them, of children too, without those of conditions.
     pub fn all_places(&self) -> Vec<Arc<str>> {
-        let mut found: Vec<Arc<str>> = Vec::new();
-        found.extend(self.places().into_iter().map(|place| place.written.clone()));
-        self.visit(&mut |node| {
-            if let Self::Embed(embed) = node {
-                found.extend(embed.each.all_places());
-                if let ChildContainer::Map(key) = &embed.container {
-                    found.extend(key.placeholders().map(|one| one.place.written.clone()));
-                }
-            }
-        });
+        let mut found = Vec::new();
+        self.visit_values(&[], &mut |_, place, _| found.push(place.written.clone()));
         found
     }
 

@@ -224,6 +224,15 @@ impl Scan {
         })
     }
 
+    /// The rows of an embed, by the columns of the embeds that it is in, its own the last; all of the scan without any.
+    pub fn within(&self, embeds: &[usize]) -> Option<&Self> {
+        let mut embeds = embeds.iter();
+        embeds.try_fold(self, |scan, column| match scan.columns.get(*column)? {
+            ScanColumn::Embed(embed) => Some(&embed.rows),
+            _ => None,
+        })
+    }
+
     /// Adds the tables of all embeds; false where one is a query, of which no index is known.
     pub fn embedded_tables<'s>(&'s self, tables: &mut Vec<&'s str>) -> bool {
         self.embeds().all(|(_, embed)| {

@@ -1,5 +1,7 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
+use std::collections::BTreeSet;
+
 use dynafold_dynamodb::{Index, Item, KeyAttribute, readable};
 use dynafold_format::{bytes, counted, each_once};
 use dynafold_mapping::model::{self, AttributeNode, Expired};
@@ -388,46 +390,25 @@ fn notes(item: &model::ItemType) -> impl Iterator<Item = String> {
     fixed.chain(compressed).chain(rate)
 }
 
-/// Of each join of an item type's scan, whether a value of the item type comes from that parent or from one behind it.
-fn used_joins(item: &DocumentedItemType<'_>) -> Vec<bool> {
+/// The parents that an item type takes values from, and those between it and them.
+fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
     let DocumentedItemType { model, tracer, .. } = item;
     let scan = tracer.scan;
-    let mut used = vec![false; scan.joins.len()];
-    let mut mark = |column: usize| {
-        let mut next = match scan.columns.get(column) {
+    let mut used = BTreeSet::new();
+    let places = model.attributes.iter().flat_map(|(_, node)| node.places());
+    let arrays = model.explodes.iter().map(|explode| &explode.array);
+    for place in places.chain(&model.spreads).chain(arrays) {
+        let mut next = match scan.columns.get(place.column) {
             Some(ScanColumn::Column { join, .. }) => *join,
             _ => None,
         };
-        while let Some(join) = next {
-            let seen = used
-                .get_mut(join)
-                .is_none_or(|used| std::mem::replace(used, true));
-            next = match scan.joins.get(join) {
-                Some(join) if !seen => join.on.first().and_then(|on| on.join),
-                _ => None,
-            };
+        while let Some(join) = next.filter(|join| used.insert(*join)) {
+            let on = scan.joins.get(join).and_then(|join| join.on.first());
+            next = on.and_then(|on| on.join);
         }
-    };
-    for (_, node) in &model.attributes {
-        node.visit(&mut |node| {
-            if let AttributeNode::Template(template) = node {
-                template
-                    .placeholders()
-                    .for_each(|each| mark(each.place.column));
-            }
-        });
     }
-    (model.spreads.iter()).for_each(|place| mark(place.column));
-    (model.explodes.iter()).for_each(|each| mark(each.array.column));
-    used
-}
-
-/// The parents that an item type takes values from, and those between it and them.
-fn joins(item: &DocumentedItemType<'_>) -> Vec<TextLine> {
-    let tracer = &item.tracer;
-    let scan = tracer.scan;
-    let joins = scan.joins.iter().zip(used_joins(item));
-    let lines = joins.filter(|(_, is_used)| *is_used).map(|(join, _)| {
+    let joins = used.into_iter().filter_map(|join| scan.joins.get(join));
+    let lines = joins.map(|join| {
         let pair = |on: &Match| {
             let ours = match on.join.and_then(|join| scan.joins.get(join)) {
                 Some(other) => format!("{}.{}", other.alias, on.ours),
@@ -487,7 +468,7 @@ fn written(node: &AttributeNode, tracer: &Tracer<'_>) -> String {
         }
         AttributeNode::Typed { value, .. } => written(value, tracer),
         AttributeNode::Embed(embed) => {
-            let children = tracer.children(embed.column);
+            let children = tracer.within(&[embed.column]);
             let each = children.map_or(String::new(), |children| written(&embed.each, &children));
             format!("for each of {}: {each}", embed.written)
         }

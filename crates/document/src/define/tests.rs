@@ -305,6 +305,20 @@ fn attributes_tell_their_columns_through_joins() {
 }
 
 #[test]
+fn the_parent_of_a_document_that_a_map_spreads_is_looked_up() {
+    let mapping = MAPPING.replace(
+        "join: { u: user_id }",
+        "join: { u: user_id, w: user_id }\n    attributes: { about: { $spread: w.email | json } }",
+    );
+    let text = section_of(
+        |of| of_mapping(&mapping, &shop(), &[], 0, |_| {}, of),
+        "Item types",
+    );
+    let told = "- Looks up: `users` as `w`: `id = user_id`";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
 fn patterns_read_as_people_write_them() {
     insta::assert_snapshot!(section("Each access pattern"));
 }

@@ -1,6 +1,6 @@
 //! Which columns a value is from: places of a row traced back through joins, elements and children.
 
-use dynafold_mapping::model::{AttributeNode, ChildContainer, Explode, Template};
+use dynafold_mapping::model::{AttributeNode, Explode};
 use dynafold_relational::catalog::{Catalog, Column, DataType, TableName};
 use dynafold_relational::scan::{Scan, ScanColumn};
 
@@ -52,45 +52,12 @@ impl<'g> Tracer<'g> {
     /// The columns that an attribute is made from, each once, in the order in which they are met.
     pub(super) fn of_node(&self, node: &AttributeNode) -> Vec<OriginColumn> {
         let mut found = Vec::new();
-        self.node(node, &mut found);
-        found
-    }
-
-    fn node(&self, node: &AttributeNode, found: &mut Vec<OriginColumn>) {
-        node.visit(&mut |node| match node {
-            AttributeNode::Template(template) => self.template(template, found),
-            AttributeNode::Map { spreads, .. } => {
-                for place in spreads {
-                    self.take(place.column, found);
-                }
-            }
-            AttributeNode::Embed(embed) => {
-                if let Some(children) = self.children(embed.column) {
-                    children.node(&embed.each, found);
-                    if let ChildContainer::Map(key) = &embed.container {
-                        children.template(key, found);
-                    }
-                }
-            }
-            AttributeNode::Constant(_)
-            | AttributeNode::List(_)
-            | AttributeNode::When { .. }
-            | AttributeNode::Typed { .. } => {}
+        node.visit_values(&[], &mut |path, place, _| {
+            let rows = self.within(path);
+            let origin = rows.and_then(|rows| rows.column(place.column));
+            found.extend(origin.filter(|origin| !found.contains(origin)));
         });
-    }
-
-    fn template(&self, template: &Template, found: &mut Vec<OriginColumn>) {
-        for placeholder in template.placeholders() {
-            self.take(placeholder.place.column, found);
-        }
-    }
-
-    fn take(&self, column: usize, found: &mut Vec<OriginColumn>) {
-        if let Some(origin) = self.column(column)
-            && !found.contains(&origin)
-        {
-            found.push(origin);
-        }
+        found
     }
 
     /// The column that a place of the row is from.
@@ -120,14 +87,11 @@ impl<'g> Tracer<'g> {
         })
     }
 
-    /// The tracer of an embed's children.
-    pub(super) fn children(&self, column: usize) -> Option<Tracer<'g>> {
-        let Some(ScanColumn::Embed(embed)) = self.scan.columns.get(column) else {
-            return None;
-        };
+    /// The tracer of the rows of an embed, like [`Scan::within`].
+    pub(super) fn within(&self, path: &[usize]) -> Option<Tracer<'g>> {
         Some(Tracer {
-            scan: &embed.rows,
-            explodes: &[],
+            scan: self.scan.within(path)?,
+            explodes: if path.is_empty() { self.explodes } else { &[] },
             ..*self
         })
     }

@@ -3,44 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::scan::Relation;
 
 use super::Coverage;
 use super::facts::{Covered, RelationKind};
-use crate::model::{AttributeNode, ChildContainer, Explode, Placeholder, Template, ValuePath};
+use crate::model::ValuePath;
 use crate::template::Filter;
 
-/// The columns that items are made of, table by table; whether their values are in the items, or only a part of them.
-type Used<'a> = BTreeMap<&'a TableName, BTreeMap<&'a str, UsedPart>>;
-
-/// How much of a column's value is in items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum UsedPart {
-    /// A member of a document, the position in an array, or what `redact`, `shard`, `present`, `truncate` and a `map` with
-    /// `*` leave.
-    Part,
-    Whole,
-}
-
-impl UsedPart {
-    fn of(placeholder: &Placeholder) -> Self {
-        let hides = |filter: &Filter| {
-            matches!(
-                filter,
-                Filter::Redact
-                    | Filter::Shard(_)
-                    | Filter::Present { .. }
-                    | Filter::Truncate(_)
-                    | Filter::Map { other: Some(_), .. }
-            )
-        };
-        Self::part_if(!placeholder.place.path.is_empty() || placeholder.filters.iter().any(hides))
-    }
-
-    fn part_if(is_part: bool) -> Self {
-        if is_part { Self::Part } else { Self::Whole }
-    }
-}
+/// The columns that items are made of, table by table; whether all of a column's value is in an item.
+type Used<'a> = BTreeMap<&'a TableName, BTreeMap<&'a str, bool>>;
 
 /// Counts the columns of the tables that the mapping uses.
 pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
@@ -49,17 +20,14 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
         for table in each.scan.tables() {
             used.entry(table).or_default();
         }
-        let item = &each.subject.item;
-        let mut recorder = Recorder {
-            scan: each.scan,
-            explodes: &item.explodes,
-            used: &mut used,
-        };
+        let item = each.subject.item;
         for (_, node) in &item.attributes {
-            recorder.record_node(node);
+            node.visit_values(&[], &mut |embeds, place, filters| {
+                record(&mut used, each, embeds, place, filters);
+            });
         }
         for place in &item.spreads {
-            recorder.record_document(place);
+            record(&mut used, each, &[], place, &[]);
         }
     }
     let mut coverage = Coverage::default();
@@ -103,7 +71,7 @@ pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
 
 fn add_table(
     table: &Table,
-    used: &BTreeMap<&str, UsedPart>,
+    used: &BTreeMap<&str, bool>,
     covered: &[Covered<'_>],
     catalog: &Catalog,
     coverage: &mut Coverage,
@@ -122,8 +90,9 @@ fn add_table(
         coverage.columns += 1;
         let full = || format!("{name}.{column}");
         match used.get(column.as_str()) {
-            Some(UsedPart::Whole) => coverage.in_items += 1,
-            Some(UsedPart::Part) => coverage.in_part.push(full()),
+            Some(true) => coverage.in_items += 1,
+            // A member of a document, a position, or what a filter leaves.
+            Some(false) => coverage.in_part.push(full()),
             None if is_omitted(column) => coverage.omitted.push(full()),
             None => coverage.in_no_item.push(full()),
         }
@@ -154,62 +123,37 @@ fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
     queries.any(|sql| sql.to_lowercase().contains(&name))
 }
 
-/// Records which columns of one scan are used.
-struct Recorder<'a, 'u> {
-    scan: &'a Scan,
-    explodes: &'u [Explode],
-    used: &'u mut Used<'a>,
-}
-
-impl Recorder<'_, '_> {
-    /// Records the columns that a node uses.
-    fn record_node(&mut self, node: &AttributeNode) {
-        node.visit(&mut |node| match node {
-            AttributeNode::Template(template) => self.record_template(template),
-            AttributeNode::Map { spreads, .. } => {
-                for place in spreads {
-                    self.record_document(place);
-                }
-            }
-            AttributeNode::Embed(embed) => {
-                if let Some(ScanColumn::Embed(children)) = self.scan.columns.get(embed.column) {
-                    let mut of_children = Recorder {
-                        scan: &children.rows,
-                        explodes: &[],
-                        used: self.used,
-                    };
-                    of_children.record_node(&embed.each);
-                    if let ChildContainer::Map(template) = &embed.container {
-                        of_children.record_template(template);
-                    }
-                }
-            }
-            _ => {}
-        });
-    }
-
-    fn record_template(&mut self, template: &Template) {
-        for placeholder in template.placeholders() {
-            self.record_column(placeholder.place.column, UsedPart::of(placeholder));
+/// Records the column of a value. An exploded element counts as the array's column.
+fn record<'a>(
+    used: &mut Used<'a>,
+    each: &Covered<'a>,
+    embeds: &[usize],
+    place: &ValuePath,
+    filters: &[Filter],
+) {
+    let hides = |filter: &Filter| {
+        matches!(
+            filter,
+            Filter::Redact
+                | Filter::Shard(_)
+                | Filter::Present { .. }
+                | Filter::Truncate(_)
+                | Filter::Map { other: Some(_), .. }
+        )
+    };
+    let mut column = place.column;
+    let mut is_whole = place.path.is_empty() && !filters.iter().any(hides);
+    // The rows of children have no elements. The array of an element may be in that of one before it.
+    let explodes = each.subject.item.explodes.iter().rev();
+    for explode in explodes.filter(|_| embeds.is_empty()) {
+        if [explode.element, explode.index].contains(&column) {
+            is_whole &= explode.element == column && explode.array.path.is_empty();
+            column = explode.array.column;
         }
     }
-
-    fn record_document(&mut self, place: &ValuePath) {
-        self.record_column(place.column, UsedPart::part_if(!place.path.is_empty()));
-    }
-
-    /// Records one column. An exploded element counts as the array's column.
-    fn record_column(&mut self, at: usize, part: UsedPart) {
-        let mut explodes = self.explodes.iter();
-        if let Some(explode) = explodes.find(|one| one.element == at || one.index == at) {
-            let is_part = explode.index == at || !explode.array.path.is_empty();
-            let part = part.min(UsedPart::part_if(is_part));
-            return self.record_column(explode.array.column, part);
-        }
-        if let Some((table, name)) = self.scan.origin(at) {
-            let columns = self.used.entry(table).or_default();
-            let known = columns.entry(name).or_insert(part);
-            *known = part.max(*known);
-        }
+    let scan = each.scan.within(embeds);
+    if let Some((table, name)) = scan.and_then(|scan| scan.origin(column)) {
+        let columns = used.entry(table).or_default();
+        *columns.entry(name).or_default() |= is_whole;
     }
 }
