@@ -472,25 +472,13 @@ fn condition(pattern: &AccessPattern) -> String {
 
 /// A template as people read it: without filters, but for what tells shards.
 fn plainly(template: &Template) -> String {
-    fn part(of: &TemplatePart) -> String {
-        match of {
-            TemplatePart::Text(text) => text.clone(),
-            TemplatePart::Value(placeholder) => {
-                let shards = placeholder.place.column == AccessPattern::SHARD
-                    || placeholder.shards().is_some();
-                if shards {
-                    placeholder.to_string()
-                } else {
-                    format!("{{{}}}", placeholder.place.written)
-                }
-            }
-            TemplatePart::Optional(inner) => {
-                let inner: String = inner.iter().map(part).collect();
-                format!("[{inner}]")
-            }
+    let mut template = template.clone();
+    for placeholder in template.placeholders_mut() {
+        if placeholder.place.column != AccessPattern::SHARD && placeholder.shards().is_none() {
+            placeholder.filters.clear();
         }
     }
-    template.parts.iter().map(part).collect()
+    template.to_string()
 }
 
 /// The request of a pattern with its templates in the place of values; `None`

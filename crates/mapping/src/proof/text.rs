@@ -56,12 +56,8 @@ pub(super) fn width(form: &[CharRun]) -> Option<usize> {
 
 /// Whether there is one text of this form.
 pub(super) fn is_literal(form: &[CharRun]) -> bool {
-    let is_one = |letters: CharSet| match letters.beyond {
-        NonAscii::None => letters.ascii.is_power_of_two(),
-        NonAscii::One(_) => letters.ascii == 0,
-        NonAscii::All => false,
-    };
-    form.iter().all(|run| !run.repeated && is_one(run.letters))
+    let mut runs = form.iter();
+    runs.all(|run| !run.repeated && run.letters.only().is_some())
 }
 
 /// Every character that texts of these forms can have.

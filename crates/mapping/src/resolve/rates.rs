@@ -191,35 +191,6 @@ impl<'a> PartitionKey<'_, 'a> {
 
     /// What tells which values a partition key has.
     fn domain(&self, item: &ResolvedItem) -> Option<String> {
-        fn write(
-            parts: &[TemplatePart],
-            column: &dyn Fn(&Placeholder) -> String,
-            into: &mut String,
-        ) {
-            for part in parts {
-                match part {
-                    TemplatePart::Text(text) => into.push_str(text),
-                    TemplatePart::Value(placeholder) => {
-                        let filters = placeholder.filters.as_slice();
-                        let at = filters.iter().position(|it| matches!(it, Filter::Shard(_)));
-                        // Shards are the same, whatever they are made of.
-                        let (source, filters) = match at.and_then(|at| filters.get(at..)) {
-                            Some(from_shard) => (String::new(), from_shard),
-                            None => (column(placeholder), filters),
-                        };
-                        let filters = filters.iter();
-                        let filters = filters.filter(|it| !matches!(it, Filter::Default(_)));
-                        let filters: Vec<&Filter> = filters.collect();
-                        let _ = write!(into, "{{{source} {filters:?}}}");
-                    }
-                    TemplatePart::Optional(inner) => {
-                        into.push('[');
-                        write(inner, column, into);
-                        into.push(']');
-                    }
-                }
-            }
-        }
         let column = |placeholder: &Placeholder| match self.root(item, placeholder) {
             Some((table, column)) => format!("{}.{}", table.name, column.name),
             None => format!("{}: {}", item.item.pass, placeholder.place.written),
@@ -227,13 +198,21 @@ impl<'a> PartitionKey<'_, 'a> {
         let mut text = String::new();
         for key in self.key {
             let node = item.item.node(&key.name)?;
-            match node.template() {
-                Some(template) => write(&template.parts, &column, &mut text),
-                None => {
-                    let _ = write!(text, "{node:?}");
-                }
+            let Some(template) = node.template() else {
+                let _ = writeln!(text, "{node:?}");
+                continue;
+            };
+            let mut template = template.clone();
+            for one in template.placeholders_mut() {
+                let mut filters = std::mem::take(&mut one.filters);
+                let shard = filters.iter().position(|it| matches!(it, Filter::Shard(_)));
+                // Shards are the same, whatever they are made of.
+                let source = shard.map_or_else(|| column(one), |_| String::new());
+                filters.drain(..shard.unwrap_or_default());
+                filters.retain(|it| !matches!(it, Filter::Default(_)));
+                one.place.written = format!("{source} {filters:?}").into();
             }
-            text.push('\n');
+            let _ = writeln!(text, "{template}");
         }
         Some(text)
     }

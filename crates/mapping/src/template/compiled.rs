@@ -72,7 +72,7 @@ impl Template {
     }
 
     /// The values that the template takes, to be changed.
-    pub(crate) fn placeholders_mut(&mut self) -> impl Iterator<Item = &mut Placeholder> {
+    pub fn placeholders_mut(&mut self) -> impl Iterator<Item = &mut Placeholder> {
         let parts = self.parts.iter_mut().flat_map(|part| match part {
             TemplatePart::Optional(inner) => inner.as_mut_slice(),
             part => std::slice::from_mut(part),
