@@ -179,12 +179,8 @@ impl Compare {
     fn common(&mut self, a: &TypeKeyAttribute<'_>, b: &TypeKeyAttribute<'_>) -> &CommonText {
         let work = &mut self.work;
         let pair = [a.shapes.clone(), b.shapes.clone()];
-        self.found.entry(pair).or_insert_with(|| {
-            let mut part = work.part();
-            let found = meeting(&a.shapes, &b.shapes, &mut part);
-            work.give_back(&part);
-            found
-        })
+        let found = self.found.entry(pair);
+        found.or_insert_with(|| work.ask(|part| meeting(&a.shapes, &b.shapes, part)))
     }
 }
 

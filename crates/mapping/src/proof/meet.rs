@@ -49,15 +49,13 @@ impl ProofBudget {
         self.0 == 0
     }
 
-    /// A part of the budget, for one question. [`ProofBudget::give_back`] returns what is left of it.
-    pub(super) fn part(&mut self) -> Self {
-        let part = self.0.min(Self::ONE);
-        self.0 -= part;
-        Self(part)
-    }
-
-    pub(super) fn give_back(&mut self, part: &Self) {
+    /// Asks one question, which may use a part of the budget.
+    pub(super) fn ask<T>(&mut self, question: impl FnOnce(&mut Self) -> T) -> T {
+        let mut part = Self(self.0.min(Self::ONE));
+        self.0 -= part.0;
+        let answer = question(&mut part);
         self.0 += part.0;
+        answer
     }
 
     fn take(&mut self) -> Option<()> {

@@ -60,10 +60,7 @@ pub(crate) fn reach(
         let Some(sides) = sides(subject, node, condition) else {
             continue;
         };
-        let mut part = work.part();
-        let found = sides.map(|(asked, made)| meeting(&asked, &made, &mut part));
-        work.give_back(&part);
-        match found {
+        match work.ask(|part| sides.map(|(asked, made)| meeting(&asked, &made, part))) {
             [CommonText::Nothing, _] => return Reachability::Never,
             [CommonText::Text(_), CommonText::Text(_)] => {}
             [CommonText::Text(_), CommonText::Nothing] if reach == Reachability::Yes => {
