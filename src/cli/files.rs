@@ -24,7 +24,8 @@ pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
 
 /// Writes a file, or says which one could not be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    docs::files::write(path, text).map_err(|error| Failure::unwritten(path, &error))
+    let written = docs::files::write(path, text, fs::File::options());
+    written.map_err(|error| Failure::unwritten(path, &error))
 }
 
 /// Refuses to write over a file that is not to be overwritten.

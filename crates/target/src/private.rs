@@ -40,13 +40,26 @@ pub fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
 ///
 /// What the operating system says.
 pub fn write_whole(path: &Path, text: &[u8]) -> Result<()> {
-    let unfinished = path.with_extension("tmp");
-    let mut options = options();
+    replace(path, &path.with_extension("tmp"), text, options())
+}
+
+/// Writes a file whole, or not at all: first beside it, to a file that is created with these options, then in its place.
+///
+/// # Errors
+///
+/// What the operating system says.
+pub fn replace(path: &Path, beside: &Path, text: &[u8], mut options: OpenOptions) -> Result<()> {
     options.write(true).create(true).truncate(true);
-    let mut file = options.open(&unfinished)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    std::fs::rename(&unfinished, path)?;
+    let mut file = options.open(beside)?;
+    let written = file
+        .write_all(text)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| std::fs::rename(beside, path));
+    if written.is_err() {
+        // What is left of it is of no use; that it cannot be removed is not what went wrong.
+        let _ = std::fs::remove_file(beside);
+    }
+    written?;
     sync_folder(path)
 }
 

@@ -5,7 +5,7 @@
 //! somebody's work and stays unless `--force` is said.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::cli::output::OutputStreams;
 use crate::document::export::ExportFormat;
-use crate::target::private::if_there;
+use crate::target::private::{if_there, replace};
 
 /// How much of a file is looked into for a marker.
 const BEGINNING: u64 = 4 << 10;
@@ -156,13 +156,13 @@ pub(super) fn put(place: &Path, text: &str, output: &OutputStreams) -> Result<()
     if place == Path::new(STDOUT) {
         return output.text(text);
     }
-    write(place, text).map_err(|error| Failure::unwritten(place, &error))?;
+    write(place, text, File::options()).map_err(|error| Failure::unwritten(place, &error))?;
     output.note(&format!("wrote {}", place.display()));
     Ok(())
 }
 
-/// Writes a file whole or not at all: beside it, then in its place.
-pub(in crate::cli) fn write(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file whole or not at all: beside it, created with these options, then in its place.
+pub(in crate::cli) fn write(path: &Path, text: &str, options: OpenOptions) -> io::Result<()> {
     if let Ok(metadata) = std::fs::metadata(path)
         && !metadata.is_file()
     {
@@ -178,15 +178,5 @@ pub(in crate::cli) fn write(path: &Path, text: &str) -> io::Result<()> {
     }
     let mut beside = path.clone().into_os_string();
     beside.push(format!(".{}.new", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let mut file = File::create_new(&beside)?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&beside, &path));
-    if written.is_err() {
-        // What is left of it is of no use; that it cannot be removed is not what went wrong.
-        let _ = std::fs::remove_file(&beside);
-    }
-    written
+    replace(&path, Path::new(&beside), text.as_bytes(), options)
 }

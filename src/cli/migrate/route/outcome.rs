@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::OpenRoute;
 use super::reports::Reports;
+use crate::cli::docs::files::write;
 use crate::cli::failure::Failure;
 use crate::cli::format::{bytes, count, counted, counted_as};
 use crate::cli::{Outcome, mapping, progress, report, target};
@@ -126,7 +127,7 @@ impl RouteReport {
             return Ok(());
         }
         load::check_rejects(path)?;
-        let write = || -> std::io::Result<()> {
+        let written = || -> std::io::Result<()> {
             let new = self.lines.iter().flat_map(|line| [line.as_str(), "\n"]);
             let new: String = new.collect();
             if if_there(fs::metadata(path))?.is_some_and(|found| !found.is_file()) {
@@ -146,16 +147,9 @@ impl RouteReport {
             if text.is_empty() {
                 return fs::remove_file(path);
             }
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(path)?;
-            private::sync_folder(path)
+            write(path, &text, private::options())
         };
-        write().map_err(|error| Failure::unwritten(path, &error))
+        written().map_err(|error| Failure::unwritten(path, &error))
     }
 
     pub(super) fn text(&self) -> String {
