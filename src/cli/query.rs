@@ -21,8 +21,8 @@ use super::{Outcome, target};
 use crate::access::{clock_default, has_option, plan, read};
 use crate::catalog::Dbms;
 use crate::diagnostic::did_you_mean;
-use crate::dynamodb::{CallPlan, KeyAttribute, Table, item_value, request_value, write_item};
-use crate::mapping::model::{AccessPattern, Parameter, ParameterKind, SortCondition};
+use crate::dynamodb::{CallPlan, Table, item_value, request_value, write_item};
+use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
 use crate::target::{CallResult, Target, TargetError, TargetErrorKind, TargetSpec, answer};
 use crate::value::Value;
@@ -152,14 +152,10 @@ pub(super) async fn run(arguments: Query, output: &OutputStreams) -> Result<Outc
     let call = RepeatedCall::run(target.as_ref(), &query_context.table, &plan, &arguments).await?;
     call.print(&query_context.table, &pattern.name, &arguments, output)?;
     let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
-    let is_range = |(_, condition): &(KeyAttribute, SortCondition)| {
-        !matches!(
-            condition,
-            SortCondition::Is(_) | SortCondition::BeginsWith(_)
-        )
-    };
+    let mut sort = pattern.sort.iter();
+    let is_range = sort.any(|(_, condition)| !condition.bounds().is_empty());
     // A text in another form than the items' finds nothing, or in a range other items.
-    let may_mislead = call.last.items.is_empty() || pattern.sort.iter().any(is_range);
+    let may_mislead = call.last.items.is_empty() || is_range;
     if may_mislead && schema.is_none() && pattern.parameters.iter().any(is_text) {
         output.note(
             "without the schema, TEXT parameters are used exactly as given; with --catalog FILE or --source URL they are read as values of their columns' types",

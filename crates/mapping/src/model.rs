@@ -621,6 +621,19 @@ impl SortCondition {
         }
     }
 
+    /// The bounds of the range that it asks for, the lower first: the template of each, whether it is the upper one, and
+    /// whether the range takes it in. None where it asks for no range.
+    pub fn bounds(&self) -> Vec<(&Template, bool, bool)> {
+        match self {
+            Self::Is(_) | Self::BeginsWith(_) => Vec::new(),
+            Self::Between(low, high) => vec![(low, false, true), (high, true, true)],
+            Self::Less(high) => vec![(high, true, false)],
+            Self::LessOrEqual(high) => vec![(high, true, true)],
+            Self::Greater(low) => vec![(low, false, false)],
+            Self::GreaterOrEqual(low) => vec![(low, false, true)],
+        }
+    }
+
     /// Like [`SortCondition::templates`], mutable.
     pub fn templates_mut(&mut self) -> Vec<&mut Template> {
         match self {

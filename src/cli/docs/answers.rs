@@ -16,7 +16,7 @@ use crate::dynamodb::{
     CallPlan, Item, Table, partition_fingerprint, request_value, sort_order, write_item,
 };
 use crate::item::text_of;
-use crate::mapping::model::{AccessPattern, Model, SortCondition};
+use crate::mapping::model::{AccessPattern, Model};
 use crate::mapping::template::Context;
 use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
@@ -245,13 +245,8 @@ fn ends<'i>(pattern: &AccessPattern, items: &[&'i Item]) -> Vec<(&'i Item, &'i I
 
 /// Whether a pattern asks for what lies between two values.
 fn is_range(pattern: &AccessPattern) -> bool {
-    let last = pattern.sort.last().map(|(_, condition)| condition);
-    last.is_some_and(|condition| {
-        !matches!(
-            condition,
-            SortCondition::Is(_) | SortCondition::BeginsWith(_)
-        )
-    })
+    let last = pattern.sort.last();
+    last.is_some_and(|(_, condition)| !condition.bounds().is_empty())
 }
 
 /// Whether an item comes before another in a collection.

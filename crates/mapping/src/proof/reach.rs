@@ -90,21 +90,12 @@ fn asked_beginning(condition: &SortCondition) -> &str {
 
 /// Whether every value of a key attribute is below or above all values of a range. DynamoDB compares UTF-8 bytes, as `str` does.
 fn is_outside(condition: &SortCondition, node: &AttributeNode) -> bool {
-    use SortCondition::{BeginsWith, Between, Greater, GreaterOrEqual, Is, Less, LessOrEqual};
-    let (low, high) = match condition {
-        Between(low, high) => (Some(low), Some(high)),
-        Greater(low) | GreaterOrEqual(low) => (Some(low), None),
-        Less(high) | LessOrEqual(high) => (None, Some(high)),
-        Is(_) | BeginsWith(_) => return false,
-    };
     let (made, is_made_whole) = node.template().map_or(("", false), Template::prefix);
-    let is_below = low
-        .map(Template::prefix)
-        .is_some_and(|(low, _)| made < low && (is_made_whole || !low.starts_with(made)));
-    let is_above = high
-        .map(Template::prefix)
-        .is_some_and(|(high, is_whole)| made > high && (is_whole || !made.starts_with(high)));
-    is_below || is_above
+    let mut bounds = condition.bounds().into_iter();
+    bounds.any(|(bound, is_upper, _)| match bound.prefix() {
+        (high, is_whole) if is_upper => made > high && (is_whole || !made.starts_with(high)),
+        (low, _) => made < low && (is_made_whole || !low.starts_with(made)),
+    })
 }
 
 /// The texts that are asked for, with those that are made: all of them, and the ordinary ones.
