@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::figures;
 use crate::format::{bytes, count, counted, shell_word};
 use crate::target::parts::{
-    ExportPlace, IMPORT_TABLE, ItemLines, Manifest, Part, PartsComparison, PartsDifferenceKind,
+    ExportPlace, IMPORT_TABLE, ItemLines, Manifest, PartsComparison, PartsDifferenceKind,
 };
 
 /// What `verify --against-export` found.
@@ -33,14 +33,14 @@ pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String
     let item_types = manifest.item_types.iter();
     let rows = item_types.map(|one| vec![one.item_type.clone(), count(one.items)]);
     let table = figures(&["item type", "items"], rows);
-    let sum = |of: &dyn Fn(&Part) -> u64| manifest.parts.iter().map(of).sum::<u64>();
+    let written: u64 = manifest.parts.iter().map(|part| part.bytes).sum();
     let whole = format!(
         "{table}\n\n{} in {}, {} of {} in {} ({}): {place}",
         counted(manifest.items, "item"),
         counted(manifest.parts.len(), "part"),
-        bytes(sum(&|part| part.uncompressed_bytes)),
+        bytes(manifest.uncompressed_bytes()),
         manifest.lines,
-        bytes(sum(&|part| part.bytes)),
+        bytes(written),
         manifest.compression,
     );
     if manifest.lines == ItemLines::Plain {

@@ -109,6 +109,11 @@ impl Manifest {
     /// The version that this program writes and reads.
     pub const VERSION: u32 = 1;
 
+    /// The bytes of its parts, before they are compressed.
+    pub fn uncompressed_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.uncompressed_bytes).sum()
+    }
+
     /// The parts that may be read, by their names: those in `data/`, each once.
     pub(super) fn readable_parts(&self) -> BTreeMap<&str, &Part> {
         let in_data = self.parts.iter().filter(|part| part.is_in_data());

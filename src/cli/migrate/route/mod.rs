@@ -430,11 +430,7 @@ impl OpenRoute {
             return Ok(());
         }
         let prices = prices::of(target.as_ref())?;
-        let read: u64 = manifest
-            .parts
-            .iter()
-            .map(|part| part.uncompressed_bytes)
-            .sum();
+        let read = manifest.uncompressed_bytes();
         let size = bytes(read);
         let why = match self.route.kind {
             ServiceLoad::Import => {

@@ -105,11 +105,7 @@ impl RouteReport {
             route: kind,
             export: open.place.to_string(),
             items: manifest.items,
-            export_bytes: manifest
-                .parts
-                .iter()
-                .map(|part| part.uncompressed_bytes)
-                .sum(),
+            export_bytes: manifest.uncompressed_bytes(),
             rejected,
             shared_outside,
             operation,
