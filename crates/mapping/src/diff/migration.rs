@@ -94,15 +94,11 @@ pub(super) struct Subject<'d, 'm> {
 
 pub(super) fn migration(subject: &Subject<'_, '_>) -> Migration {
     let new_table = new_table(subject);
-    let steps = subject.item_types.iter();
-    let steps: Vec<MigrationStep> = match &new_table {
-        Some(_) => steps
-            .filter_map(|diff| subject.written_anew(diff))
-            .collect(),
-        None => steps.map(|diff| subject.step(diff)).collect(),
-    };
+    let (steps, anew) = (subject.item_types.iter(), new_table.is_some());
+    let steps = steps.filter(|diff| !anew || diff.change != ChangeKind::Removed);
+    let steps: Vec<_> = steps.map(|diff| subject.step(diff, anew)).collect();
     Migration {
-        options: options(subject, new_table.is_some(), &steps),
+        options: options(subject, anew, &steps),
         write_units: subject.write_units(&steps),
         new_table,
         steps,
@@ -153,39 +149,21 @@ fn options(
 }
 
 impl Subject<'_, '_> {
-    /// The step of an item type where all is written into a table that is new.
-    fn written_anew(&self, diff: &ItemTypeDiff) -> Option<MigrationStep> {
-        if diff.change == ChangeKind::Removed {
-            return None;
-        }
-        Some(MigrationStep {
-            item_type: diff.item_type.clone(),
-            action: MigrationAction::Write,
-            write: Self::rows(self.new.model, &diff.item_type),
-            stale: Some(0),
-            stale_items: StaleItems::WithTable,
-            expired_stay: false,
-            rejected_stay: false,
-            prune: None,
-            overwritten_by: None,
-            rivals: Vec::new(),
-        })
-    }
-
-    fn step(&self, diff: &ItemTypeDiff) -> MigrationStep {
+    /// What becomes of the items of a type; `anew`: all is written into a table that is new.
+    fn step(&self, diff: &ItemTypeDiff, anew: bool) -> MigrationStep {
+        use MigrationAction::{Keep, Rekey, Remove, Update, Write};
         let name = &diff.item_type;
-        let (old_rows, new_rows) = (
-            Self::rows(self.old.model, name),
-            Self::rows(self.new.model, name),
-        );
+        let old_rows = Self::rows(self.old.model, name);
+        let new_rows = Self::rows(self.new.model, name);
+        let is_changed = diff.change == ChangeKind::Changed && !anew;
         let step = |action, write, stale, stale_items| MigrationStep {
             item_type: name.clone(),
             action,
             write,
             stale,
             stale_items,
-            expired_stay: diff.change == ChangeKind::Changed && self.skips_expired(name),
-            rejected_stay: diff.change == ChangeKind::Changed,
+            expired_stay: is_changed && self.skips_expired(name),
+            rejected_stay: is_changed,
             prune: match stale_items {
                 StaleItems::Deleted | StaleItems::DeletedByForm => Some(self.prune(diff)),
                 _ => None,
@@ -193,47 +171,31 @@ impl Subject<'_, '_> {
             overwritten_by: None,
             rivals: Vec::new(),
         };
-        let stale_items = || self.of_stale(name);
+        let same = |here, there| find(here, name).and_then(|made| self.same_items(made, there));
         let has_content_changes = !(diff.attributes.is_empty() && diff.others.is_empty());
         match diff.change {
+            _ if anew => step(Write, new_rows, Some(0), StaleItems::WithTable),
             ChangeKind::Added => {
-                let overwrites =
-                    find(self.after, name).and_then(|made| self.same_items(made, self.before));
-                let action = match overwrites {
-                    Some(_) => MigrationAction::Update,
-                    None => MigrationAction::Write,
-                };
+                let action = same(self.after, self.before).map_or(Write, |_| Update);
                 step(action, new_rows, Some(0), StaleItems::None)
             }
-            ChangeKind::Removed => {
-                let successor =
-                    find(self.before, name).and_then(|made| self.same_items(made, self.after));
-                match successor {
-                    Some(successor) => MigrationStep {
-                        expired_stay: self.skips_expired(&successor),
-                        rejected_stay: true,
-                        overwritten_by: Some(successor),
-                        ..step(MigrationAction::Remove, Some(0), Some(0), StaleItems::None)
-                    },
-                    None => step(MigrationAction::Remove, Some(0), old_rows, stale_items()),
-                }
-            }
-            _ if !diff.keys.is_empty() => {
-                step(MigrationAction::Rekey, new_rows, old_rows, stale_items())
-            }
-            _ if !diff.rows.is_empty() => {
-                step(MigrationAction::Update, new_rows, old_rows, stale_items())
-            }
-            _ if has_content_changes => {
-                step(MigrationAction::Update, new_rows, Some(0), StaleItems::None)
-            }
+            ChangeKind::Removed => match same(self.before, self.after) {
+                Some(successor) => MigrationStep {
+                    expired_stay: self.skips_expired(&successor),
+                    rejected_stay: true,
+                    overwritten_by: Some(successor),
+                    ..step(Remove, Some(0), Some(0), StaleItems::None)
+                },
+                None => step(Remove, Some(0), old_rows, self.of_stale(name)),
+            },
+            _ if !diff.keys.is_empty() => step(Rekey, new_rows, old_rows, self.of_stale(name)),
+            _ if !diff.rows.is_empty() => step(Update, new_rows, old_rows, self.of_stale(name)),
+            _ if has_content_changes => step(Update, new_rows, Some(0), StaleItems::None),
             _ => match self.changed_rivals(name) {
-                rivals if rivals.is_empty() => {
-                    step(MigrationAction::Keep, Some(0), Some(0), StaleItems::None)
-                }
+                rivals if rivals.is_empty() => step(Keep, Some(0), Some(0), StaleItems::None),
                 rivals => MigrationStep {
                     rivals,
-                    ..step(MigrationAction::Update, new_rows, Some(0), StaleItems::None)
+                    ..step(Update, new_rows, Some(0), StaleItems::None)
                 },
             },
         }
@@ -337,11 +299,7 @@ impl Subject<'_, '_> {
             let (write, stale) = (step.write?, step.stale?);
             let mut all = self.item_types.iter();
             let diff = all.find(|diff| diff.item_type == step.item_type)?;
-            let is_deleted = !matches!(
-                step.stale_items,
-                StaleItems::None | StaleItems::Stay | StaleItems::WithTable
-            );
-            let stale = if is_deleted { stale } else { 0 };
+            let stale = step.prune.map_or(0, |_| stale);
             let (before, after) = (diff.units_before, diff.units_after);
             let fewest = |units: Option<UnitRange>| units.map_or(0, |units| units.least);
             // Of what is overwritten index entries may be deleted and written.
