@@ -23,6 +23,8 @@ pub(super) const ABOVE: &str = "item types above it that may make equal keys";
 /// An item type of a mapping.
 pub(super) struct Made<'m> {
     pub(super) item_type: &'m ItemType,
+    /// The mapping that it is of.
+    pub(super) side: DiffSide<'m>,
     /// What decides which rows make items, each under its name.
     pub(super) rows: Vec<Part>,
     pub(super) attributes: Vec<Part>,
@@ -63,11 +65,14 @@ impl<'m> Made<'m> {
             text,
             exact,
         };
+        let some = |text: String| (!text.is_empty()).then_some(text);
+        let plainly = |name: &str, text: String| part(name, some(text.clone()), text);
+        let from = Some(pass.scan.from.sql().unwrap_or(&pass.name).to_owned());
         let condition = model.condition(item_type);
+        let condition_exact = condition.map_or_else(String::new, |sql| exact.sql(sql));
         // A parent that is not unique gives rows several times, to all item types of the pass.
         let many = pass.scan.joins.iter().filter(|join| !join.is_single);
         let aliases: Vec<String> = many.map(|join| join.alias.clone()).collect();
-        let some = |text: String| (!text.is_empty()).then_some(text);
         let expired = match item_type.expired {
             Expired::Load => None,
             Expired::Skip => Some("skip"),
@@ -75,34 +80,26 @@ impl<'m> Made<'m> {
         };
         let ttl = model.table.ttl.as_deref().unwrap_or_default();
         // A `$spread` may bring the attribute too.
-        let mut attributes = item_type.attributes.iter();
-        let expires = attributes.find(|(name, _)| **name == *ttl);
-        let expires = expires.map_or_else(String::new, |(_, node)| exact.node(node));
+        let expires = item_type.node(ttl);
+        let expires = expires.map_or_else(String::new, |node| exact.node(node));
+        let expires = expired.map(|expired| format!("{expired} by {ttl}: {expires}"));
+        let expires = expires.unwrap_or_default();
+        // Any member of what is spread may be a key.
+        let keys = model.table.key_attributes().into_iter();
+        let keys = keys.map(|key| format!("{}{}", key.name, of_index(&key.name, model)));
+        let spread = some(spreads(&exact)).map(|spread| spread + &joined(keys, ", "));
         let rivals = rivals(item_type, side);
         let is_query = pass.scan.from.sql().is_some();
         let row_key = |texts: &NodeTexts<'_>| some(texts.row_key(item_type)).filter(|_| is_query);
+        let row_key_exact = row_key(&exact).unwrap_or_default();
         Some(Self {
             item_type,
+            side,
             rows: vec![
-                part(
-                    "from",
-                    Some(match &pass.scan.from {
-                        Relation::Table(_) => pass.name.clone(),
-                        Relation::Query(sql) => sql.clone(),
-                    }),
-                    format!("{:?}", pass.scan.from),
-                ),
-                part(
-                    "where",
-                    condition.map(str::to_owned),
-                    condition.map_or_else(String::new, |sql| exact.sql(sql)),
-                ),
+                part("from", from, format!("{:?}", pass.scan.from)),
+                part("where", condition.map(str::to_owned), condition_exact),
                 // Of rows with one key its order decides which one is loaded, and it tells rows with children apart.
-                part(
-                    "key of the query",
-                    row_key(&plain),
-                    row_key(&exact).unwrap_or_default(),
-                ),
+                part("key of the query", row_key(&plain), row_key_exact),
                 part("explode", some(arrays(&plain)), arrays(&exact)),
                 part("join", some(aliases.join(", ")), exact.multiplying()),
             ],
@@ -113,36 +110,11 @@ impl<'m> Made<'m> {
                 })
                 .collect(),
             others: vec![
-                part(
-                    "expired",
-                    expired.map(str::to_owned),
-                    expired.map_or_else(String::new, |expired| {
-                        format!("{expired} by {ttl}: {expires}")
-                    }),
-                ),
-                above(item_type, &rivals, model),
-                part("$spread", some(spreads(&plain)), {
-                    // Any of its members may be a key.
-                    let keys: Vec<String> = (model.table.key_attributes().into_iter())
-                        .map(|key| format!("{}{}", key.name, of_index(&key.name, model)))
-                        .collect();
-                    let spread = spreads(&exact);
-                    if spread.is_empty() {
-                        spread
-                    } else {
-                        spread + &keys.join(", ")
-                    }
-                }),
-                part(
-                    "nulls",
-                    some(text_if(item_type.keep_nulls, "keep")),
-                    item_type.keep_nulls.to_string(),
-                ),
-                part(
-                    "oversize",
-                    some(item_type.compress.join(", ")),
-                    item_type.compress.join(", "),
-                ),
+                part("expired", expired.map(str::to_owned), expires),
+                plainly(ABOVE, above(item_type, &rivals, model)),
+                part("$spread", some(spreads(&plain)), spread.unwrap_or_default()),
+                plainly("nulls", text_if(item_type.keep_nulls, "keep")),
+                plainly("oversize", item_type.compress.join(", ")),
             ],
             rivals,
         })
@@ -154,8 +126,8 @@ impl<'m> Made<'m> {
     }
 
     /// How its key attributes are made.
-    pub(super) fn keys(&self, model: &Model) -> Vec<Option<&str>> {
-        let names = model.table.key().map(|key| &key.name);
+    pub(super) fn keys(&self) -> Vec<Option<&str>> {
+        let names = self.side.model.table.key().map(|key| &key.name);
         let part = |name: &Arc<str>| self.attribute(name).map(|part| part.exact.as_str());
         names.map(part).collect()
     }
@@ -188,17 +160,12 @@ fn rivals<'m>(item_type: &ItemType, side: DiffSide<'m>) -> Vec<&'m str> {
 }
 
 /// The rivals that stand above an item type in the mapping.
-fn above(item_type: &ItemType, rivals: &[&str], model: &Model) -> Part {
+fn above(item_type: &ItemType, rivals: &[&str], model: &Model) -> String {
     let names = model.item_types.iter().map(|one| &*one.name);
     let above = names.take_while(|name| **name != *item_type.name);
     let mut rivals: Vec<&str> = above.filter(|name| rivals.contains(name)).collect();
     rivals.sort_unstable();
-    let text = rivals.join(", ");
-    Part {
-        name: ABOVE.to_owned(),
-        text: (!text.is_empty()).then(|| text.clone()),
-        exact: text,
-    }
+    rivals.join(", ")
 }
 
 /// What an attribute is to the table's indexes: as a key of one it is of one type, and never empty or NULL. A key of the

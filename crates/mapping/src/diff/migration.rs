@@ -223,10 +223,8 @@ impl Subject<'_, '_> {
         };
         let mut others = others.iter().filter(|other| is_one_sided(other));
         // The names of the key attributes are the same: the table's key is.
-        let model = self.new.model;
-        let found = others.find(|other| {
-            other.keys(model) == made.keys(model) && other.exact_rows() == made.exact_rows()
-        });
+        let found = others
+            .find(|other| other.keys() == made.keys() && other.exact_rows() == made.exact_rows());
         found.map(|other| other.item_type.name.to_string())
     }
 

@@ -148,9 +148,7 @@ pub struct PatternDiff {
 pub fn diff(old: DiffSide<'_>, new: DiffSide<'_>, prunes: bool) -> MappingDiff {
     let (before, after) = (made(old), made(new));
     let pairs = paired(&before, &after, |made| &*made.item_type.name).into_iter();
-    let item_types =
-        pairs.map(|(was, is)| item_type(was.map(|was| (was, old)), is.map(|is| (is, new))));
-    let item_types: Vec<ItemTypeDiff> = item_types.collect();
+    let item_types: Vec<ItemTypeDiff> = pairs.map(|(was, is)| item_type(was, is)).collect();
     let (table, indexes) = (table(old.model, new.model), indexes(old, new));
     let migration = migration::migration(&migration::Subject {
         old,
@@ -179,10 +177,7 @@ impl MappingDiff {
         self.rates_before == self.rates_after
             && self.table.is_empty()
             && self.indexes.iter().all(|index| same(index.change))
-            && self
-                .item_types
-                .iter()
-                .all(|item_type| same(item_type.change))
+            && self.item_types.iter().all(|one| same(one.change))
             && self.patterns.iter().all(|pattern| same(pattern.change))
     }
 }
@@ -322,40 +317,26 @@ fn own_capacity(index: &Index, table: &Table) -> (Option<Throughput>, Option<Aut
     )
 }
 
-/// An item type of one mapping.
-type Sided<'s, 'm> = (&'s Made<'m>, DiffSide<'s>);
-
-fn item_type(was: Option<Sided<'_, '_>>, is: Option<Sided<'_, '_>>) -> ItemTypeDiff {
-    let (was_made, is_made) = (was.map(|(made, _)| made), is.map(|(made, _)| made));
+fn item_type(was: Option<&Made<'_>>, is: Option<&Made<'_>>) -> ItemTypeDiff {
     let changes = |of: for<'a, 'm> fn(&'a Made<'m>) -> &'a [Part]| {
-        part_changes(was_made.map_or(&[], of), is_made.map_or(&[], of))
+        part_changes(was.map_or(&[], of), is.map_or(&[], of))
     };
     let is_key = |change: &Change| {
         let mut sides = was.iter().chain(&is);
-        sides.any(|(_, side)| side.model.table.is_key(&change.what))
+        sides.any(|made| made.side.model.table.is_key(&change.what))
     };
     let attributes = changes(|made| &made.attributes);
     let (keys, attributes): (Vec<Change>, Vec<Change>) = attributes.into_iter().partition(is_key);
     let (rows, mut others) = (changes(|made| &made.rows), changes(|made| &made.others));
     others.retain(|change| change.what != ABOVE || (was.is_some() && is.is_some()));
-    let units = |side: Option<Sided<'_, '_>>| {
-        let (made, side) = side?;
-        units(side.proofs, &made.item_type.name)
-    };
-    let (units_before, units_after) = (units(was), units(is));
-    let is_same = [&rows, &keys, &attributes, &others]
-        .iter()
-        .all(|changes| changes.is_empty());
-    let name = was_made
-        .or(is_made)
-        .map(|made| made.item_type.name.to_string());
+    let units = |made: &Made<'_>| units(made.side.proofs, &made.item_type.name);
+    let (units_before, units_after) = (was.and_then(units), is.and_then(units));
+    let all = [&rows, &keys, &attributes, &others];
+    let is_same = all.iter().all(|changes| changes.is_empty()) && units_before == units_after;
+    let name = was.or(is).map(|made| made.item_type.name.to_string());
     ItemTypeDiff {
         item_type: name.unwrap_or_default(),
-        change: ChangeKind::of(
-            was.is_some(),
-            is.is_some(),
-            is_same && units_before == units_after,
-        ),
+        change: ChangeKind::of(was.is_some(), is.is_some(), is_same),
         rows,
         keys,
         attributes,
