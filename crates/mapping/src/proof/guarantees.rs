@@ -16,6 +16,7 @@ use dynafold_relational::scan::{Embed, Match, Relation, Scan};
 use super::facts::{Covered, RelationKind};
 use super::injective::key_columns;
 use crate::guarantee::{Guarantee, GuaranteeKind, Guarantees, KeptBy};
+use crate::model::Template;
 
 /// Everything that the database guarantees of the tables that are used. `meeting`: the item types of which it was not shown
 /// that no other makes their keys.
@@ -110,25 +111,11 @@ struct OfTable<'w, 'a> {
     meeting: &'w BTreeSet<&'w str>,
 }
 
-/// What takes the place of a guarantee, with the item type that it is about.
-struct Kept {
-    by: KeptBy,
-    item_type: Option<String>,
-    how: String,
-}
+/// What takes the place of a guarantee, the item type that it is about, and how it does.
+type Kept = (KeptBy, Option<String>, String);
 
-impl Kept {
-    fn by_application(how: impl Into<String>) -> Self {
-        Self::by(KeptBy::Application, how)
-    }
-
-    fn by(by: KeptBy, how: impl Into<String>) -> Self {
-        Self {
-            by,
-            item_type: None,
-            how: how.into(),
-        }
-    }
+fn by_application(how: impl Into<String>) -> Kept {
+    (KeptBy::Application, None, how.into())
 }
 
 /// Whether the key of an item type takes the place of a unique key.
@@ -146,7 +133,7 @@ impl OfTable<'_, '_> {
         kind: GuaranteeKind,
         columns: &[String],
         declared: String,
-        kept: Kept,
+        (kept_by, item_type, how): Kept,
     ) -> Guarantee {
         Guarantee {
             table: self.catalog.display_name(&self.table.name),
@@ -155,9 +142,9 @@ impl OfTable<'_, '_> {
             columns: columns.to_vec(),
             declared,
             doubt: None,
-            kept_by: kept.by,
-            item_type: kept.item_type,
-            how: kept.how,
+            kept_by,
+            item_type,
+            how,
         }
     }
 
@@ -264,10 +251,10 @@ impl OfTable<'_, '_> {
             how.push_str("; a row with a NULL there needs none");
         }
         match columns_of_table.as_slice() {
-            [one] if one.is_numbered() => Kept::by_application(format!(
+            [one] if one.is_numbered() => by_application(format!(
                 "gives no number twice (a UUID, a counter item), or writes a guard item: {flaw}"
             )),
-            _ => Kept::by(KeptBy::GuardItem, how),
+            _ => (KeptBy::GuardItem, None, how),
         }
     }
 
@@ -302,7 +289,7 @@ impl OfTable<'_, '_> {
         }
         let joined = self.uses.joined.get(name);
         let joined = self.names(joined.map_or(&[], Vec::as_slice));
-        Some(Kept::by_application(format!(
+        Some(by_application(format!(
             "keeps it where the rows are; no item stands for a row of this table, and {joined} may have copies of its values"
         )))
     }
@@ -329,11 +316,7 @@ impl OfTable<'_, '_> {
         if columns.iter().any(nullable) {
             how.push_str("; a row with a NULL there makes no such item");
         }
-        Kept {
-            by: KeptBy::Key,
-            item_type: Some(item_type),
-            how,
-        }
+        (KeptBy::Key, Some(item_type), how)
     }
 
     /// Whether an item type's key is made of exactly these columns, for every row.
@@ -395,7 +378,7 @@ impl OfTable<'_, '_> {
         let leads = embed.on.iter().all(|on| columns.contains(&on.theirs));
         let is_whole = embed.most.is_none() && embed.rows.conditions.is_empty();
         (leads && is_whole).then(|| {
-            Kept::by_application(format!(
+            by_application(format!(
                 "compares the rows in one item of {}, where all are that could be equal, and writes on the condition that the item is as it was read",
                 self.names(&[*at])
             ))
@@ -430,7 +413,7 @@ impl OfTable<'_, '_> {
         if index.condition.is_some() {
             how.push_str("; it is there as long as the condition holds");
         }
-        Kept::by(KeptBy::GuardItem, how)
+        (KeptBy::GuardItem, None, how)
     }
 
     fn foreign_keys(&self) -> impl Iterator<Item = Guarantee> {
@@ -449,10 +432,8 @@ impl OfTable<'_, '_> {
                     declared.push_str(&format!(" ON {event} {}", action.word()));
                 }
             }
-            let kept = match self.copies() {
-                Some(copies) => copies,
-                None => self.embedded(key).unwrap_or_else(|| self.referring(key)),
-            };
+            let kept = self.copies().or_else(|| self.embedded(key));
+            let kept = kept.unwrap_or_else(|| self.referring(key));
             Guarantee {
                 name: Some(key.name.clone()),
                 doubt: self.unenforced(key).map(str::to_owned),
@@ -498,11 +479,7 @@ impl OfTable<'_, '_> {
             ReferentialAction::NoAction => "; the database refuses to delete a parent that has rows, and a delete of the item needs a condition for that",
             ReferentialAction::SetNull | ReferentialAction::SetDefault => "; the database keeps the rows of a parent that is deleted, and here the application moves them before",
         });
-        Some(Kept {
-            by: KeptBy::Item,
-            item_type: Some(item_type),
-            how,
-        })
+        Some((KeptBy::Item, Some(item_type), how))
     }
 
     /// A foreign key of rows that are items, or in the items of others.
@@ -539,18 +516,15 @@ impl OfTable<'_, '_> {
             Some(each) => {
                 let item_type = each.subject.item.name.to_string();
                 let partition = &each.subject.table.partition.name;
-                Kept {
-                    by: KeptBy::ConditionCheck,
-                    how: format!(
-                        "a `ConditionCheck` with `attribute_exists({partition})` on the item of `{item_type}`, in one transaction with the write; {deleted}{changed}"
-                    ),
-                    item_type: Some(item_type),
-                }
+                let how = format!(
+                    "a `ConditionCheck` with `attribute_exists({partition})` on the item of `{item_type}`, in one transaction with the write; {deleted}{changed}"
+                );
+                (KeptBy::ConditionCheck, Some(item_type), how)
             }
-            None if made.is_empty() => Kept::by_application(format!(
+            None if made.is_empty() => by_application(format!(
                 "knows whether the parent is there: no item stands for a row of {written}; {deleted}{changed}"
             )),
-            None => Kept::by_application(format!(
+            None => by_application(format!(
                 "looks the parent up before it writes: no item key is known to be made of exactly {written} ({columns}); {deleted}{changed}"
             )),
         }
@@ -574,18 +548,15 @@ impl OfTable<'_, '_> {
                 others.push(column.name.clone());
                 continue;
             };
-            let kept = Kept {
-                by: KeptBy::Key,
-                item_type: Some(each.subject.item.name.to_string()),
-                how: "it is a key attribute by itself, and DynamoDB takes no item without its key"
-                    .into(),
-            };
+            let how = "it is a key attribute by itself, and DynamoDB takes no item without its key";
+            let item_type = each.subject.item.name.to_string();
+            let kept = (KeptBy::Key, Some(item_type), how.to_owned());
             let columns = [column.name.clone()];
             let declared = format!("NOT NULL ({})", column.name);
             found.push(self.guarantee(GuaranteeKind::NotNull, &columns, declared, kept));
         }
         if !others.is_empty() {
-            let kept = Kept::by_application("writes no item without them");
+            let kept = by_application("writes no item without them");
             let declared = format!("NOT NULL ({})", others.join(", "));
             found.push(self.guarantee(GuaranteeKind::NotNull, &others, declared, kept));
         }
@@ -595,12 +566,12 @@ impl OfTable<'_, '_> {
     /// Checks and exclusion constraints.
     fn conditions(&self) -> impl Iterator<Item = Guarantee> {
         let checks = self.table.checks.iter().flatten().map(|check| {
-            let kept = Kept::by_application("checks it before it writes");
+            let kept = by_application("checks it before it writes");
             let declared = format!("CHECK {}", within_parentheses(&check.expression));
             (GuaranteeKind::Check, check, declared, kept)
         });
         let exclusions = self.table.exclusions.iter().map(|one| {
-            let kept = Kept::by_application(
+            let kept = by_application(
                 "checks for conflicting rows and then writes, in a transaction on a lock item that lets only one writer succeed: no condition expression compares an item with other items",
             );
             (GuaranteeKind::Exclusion, one, one.expression.clone(), kept)
@@ -620,7 +591,7 @@ impl OfTable<'_, '_> {
             let name = &column.name;
             let mut add = |kind, declared: String, how: &str| {
                 let columns = [name.clone()];
-                let kept = Kept::by_application(how);
+                let kept = by_application(how);
                 found.push(self.guarantee(kind, &columns, declared, kept));
             };
             match &column.data_type {
@@ -636,14 +607,13 @@ impl OfTable<'_, '_> {
                 ),
                 _ => {}
             }
-            let default = column.default.as_deref();
-            match &column.generated {
-                Some(expression) => add(
+            match (&column.generated, column.default.as_deref()) {
+                (Some(expression), _) => add(
                     GuaranteeKind::Generated,
                     format!("{name} GENERATED AS {}", within_parentheses(expression)),
                     "computes it whenever it writes what it is made of",
                 ),
-                None if column.is_numbered() => add(
+                (None, default) if column.is_numbered() => add(
                     GuaranteeKind::Numbered,
                     match default {
                         Some(default) if default.starts_with("nextval(") => {
@@ -654,16 +624,12 @@ impl OfTable<'_, '_> {
                     },
                     "generates the next value: a UUID, or a counter item incremented with `ADD`",
                 ),
-                None => {
-                    if let Some(default) = default {
-                        let how = "writes it where no value is given";
-                        add(
-                            GuaranteeKind::Default,
-                            format!("{name} DEFAULT {default}"),
-                            how,
-                        );
-                    }
-                }
+                (None, Some(default)) => add(
+                    GuaranteeKind::Default,
+                    format!("{name} DEFAULT {default}"),
+                    "writes it where no value is given",
+                ),
+                (None, None) => {}
             }
         }
         found
@@ -672,7 +638,7 @@ impl OfTable<'_, '_> {
     fn triggers(&self) -> impl Iterator<Item = Guarantee> {
         let triggers = self.table.triggers.iter().flatten();
         triggers.map(move |trigger| {
-            let kept = Kept::by_application(
+            let kept = by_application(
                 "does the work of the trigger; work that may come later can follow the table's stream",
             );
             let declared = format!("TRIGGER {} {}", trigger.name, trigger.event);
@@ -691,15 +657,9 @@ fn is_key_attribute(each: &Covered<'_>, name: &str) -> bool {
     let keys = each.subject.key().unwrap_or_default();
     !each.subject.facts.filtered
         && keys.into_iter().any(|(_, node)| {
-            let template = node.template();
-            template.is_some_and(|template| match template.parts.as_slice() {
-                [crate::model::TemplatePart::Value(one)] => {
-                    one.filters.is_empty()
-                        && one.place.path.is_empty()
-                        && is_alone(one.place.column)
-                }
-                _ => false,
-            })
+            let only = node.template().and_then(Template::single);
+            only.filter(|one| one.filters.is_empty() && one.place.path.is_empty())
+                .is_some_and(|one| is_alone(one.place.column))
         })
 }
 
