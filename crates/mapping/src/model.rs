@@ -744,6 +744,7 @@ impl FilterExpression {
     /// The conditions that all hold of what it takes; `None` where one of them is anything else than an attribute beside values, such
     /// as an OR.
     pub fn conditions(&self) -> Option<Vec<FilterCondition<'_>>> {
+        const SIGNS: [&str; 6] = ["=", "<>", "<", "<=", ">", ">="];
         let words: Vec<&str> = self.text.split_whitespace().collect();
         let (mut rest, mut found) = (words.as_slice(), Vec::new());
         loop {
@@ -752,37 +753,24 @@ impl FilterExpression {
                 rest = inner;
             }
             let (name, operator, values, mut behind): (_, _, Vec<&str>, &[&str]) = match rest {
-                [
-                    operator @ ("attribute_exists" | "attribute_not_exists"),
-                    "(",
-                    name,
-                    ")",
-                    behind @ ..,
-                ] => (*name, *operator, Vec::new(), behind),
-                [
-                    operator @ "begins_with",
-                    "(",
-                    name,
-                    ",",
-                    value,
-                    ")",
-                    behind @ ..,
-                ] => (*name, *operator, vec![*value], behind),
-                [name, operator @ "BETWEEN", low, "AND", high, behind @ ..] => {
-                    (*name, *operator, vec![*low, *high], behind)
+                [exists, "(", name, ")", behind @ ..] if exists.starts_with("attribute_") => {
+                    (name, *exists, Vec::new(), behind)
                 }
-                [name, operator @ "IN", "(", list @ ..] => {
+                ["begins_with", "(", name, ",", value, ")", behind @ ..] => {
+                    (name, "begins_with", vec![*value], behind)
+                }
+                [name, "BETWEEN", low, "AND", high, behind @ ..] => {
+                    (name, "BETWEEN", vec![*low, *high], behind)
+                }
+                [name, "IN", "(", list @ ..] => {
                     let end = list.iter().position(|word| *word == ")")?;
                     let (values, behind) = list.split_at(end);
                     let values = values.iter().copied().filter(|word| *word != ",");
-                    (*name, *operator, values.collect(), behind.get(1..)?)
+                    (name, "IN", values.collect(), behind.get(1..)?)
                 }
-                [
-                    name,
-                    operator @ ("=" | "<>" | "<" | "<=" | ">" | ">="),
-                    value,
-                    behind @ ..,
-                ] => (*name, *operator, vec![*value], behind),
+                [name, sign, value, behind @ ..] if SIGNS.contains(sign) => {
+                    (name, *sign, vec![*value], behind)
+                }
                 _ => return None,
             };
             let values = values.into_iter().map(|value| self.operand(value));
