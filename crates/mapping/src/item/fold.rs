@@ -16,7 +16,7 @@ use super::limits::{ItemLimits, ItemMeasure, TOO_LARGE};
 use super::sink::{Part, Sink, Values};
 use super::write_plan::WritePlan;
 use super::{Expiry, evaluate, to_attribute};
-use crate::model::{AttributeNode, Expired, ItemType, Model, Template, TemplatePart, ValuePath};
+use crate::model::{AttributeNode, Expired, ItemType, Model, Placeholder, Template, ValuePath};
 use crate::template::Context;
 
 /// Makes items from rows. Pure: the same row gives the same item.
@@ -232,11 +232,8 @@ impl Folder {
         keep_null: bool,
     ) -> Part<S> {
         // A column carried as it is: no text is made and the value is taken from the row.
-        if let [TemplatePart::Value(only)] = template.parts.as_slice()
-            && only.filters.is_empty()
-            && only.place.path.is_empty()
-        {
-            let value = row.get(only.place.column).unwrap_or(&Value::Null);
+        if let Some(column) = template.single().and_then(Placeholder::plain_column) {
+            let value = row.get(column).unwrap_or(&Value::Null);
             return sink.value(Cow::Borrowed(value), keep_null);
         }
         let value = evaluate(template, row, &self.context)?;

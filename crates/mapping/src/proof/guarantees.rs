@@ -16,7 +16,7 @@ use dynafold_relational::scan::{Embed, Match, Relation, Scan};
 use super::facts::{Covered, RelationKind};
 use super::injective::key_columns;
 use crate::guarantee::{Guarantee, GuaranteeKind, Guarantees, KeptBy};
-use crate::model::Template;
+use crate::model::{Placeholder, Template};
 
 /// Everything that the database guarantees of the tables that are used. `meeting`: the item types of which it was not shown
 /// that no other makes their keys.
@@ -658,8 +658,8 @@ fn is_key_attribute(each: &Covered<'_>, name: &str) -> bool {
     !each.subject.facts.filtered
         && keys.into_iter().any(|(_, node)| {
             let only = node.template().and_then(Template::single);
-            only.filter(|one| one.filters.is_empty() && one.place.path.is_empty())
-                .is_some_and(|one| is_alone(one.place.column))
+            only.and_then(Placeholder::plain_column)
+                .is_some_and(is_alone)
         })
 }
 

@@ -192,9 +192,8 @@ fn of_template(subject: ProofSubject<'_>, template: &Template) -> TracedBytes {
     if let ([TemplatePart::Value(placeholder)], [only]) =
         (template.parts.as_slice(), known.uses.as_slice())
     {
-        let column = subject.facts.columns.get(placeholder.place.column);
-        let plain = placeholder.filters.is_empty() && placeholder.place.path.is_empty();
-        let bytes = match column.filter(|_| plain) {
+        let column = placeholder.plain_column();
+        let bytes = match column.and_then(|at| subject.facts.columns.get(at)) {
             Some(column) => column.bytes,
             None => match only.domain.kind {
                 ValueKind::Number => Some(NUMBER),

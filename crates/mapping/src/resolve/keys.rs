@@ -137,17 +137,16 @@ fn check_ttl(item: &ResolvedItem, ttl: &str, diagnostics: &Diagnostics) {
 /// Whether a number column is too narrow for the seconds of any year from 2001 on, which have ten
 /// digits.
 fn is_small(item: &ResolvedItem, value: &Placeholder) -> bool {
-    let column = item.facts.columns.get(value.place.column);
-    let data_type = column.and_then(|column| column.data_type.as_ref());
-    let digits = match data_type {
-        Some(DataType::Integer { bits, .. }) if *bits < 32 => 0,
+    let column = value.plain_column();
+    let column = column.and_then(|at| item.facts.columns.get(at));
+    match column.and_then(|column| column.data_type.as_ref()) {
+        Some(DataType::Integer { bits, .. }) => *bits < 32,
         Some(DataType::Decimal {
             precision: Some(precision),
             scale,
-        }) => i64::from(*precision) - i64::from(scale.unwrap_or(0)),
-        _ => return false,
-    };
-    value.filters.is_empty() && value.place.path.is_empty() && digits < 10
+        }) => i64::from(*precision) - i64::from(scale.unwrap_or(0)) < 10,
+        _ => false,
+    }
 }
 
 /// Whether an item type has all key attributes of an index, so that its items can be in it.

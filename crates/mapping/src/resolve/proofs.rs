@@ -10,7 +10,7 @@ use super::reached::PatternFinds;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::claim::{self, Claim, ClaimKind, ClaimVerdict};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{AttributeNode, TemplatePart};
+use crate::model::{AttributeNode, Template};
 use crate::proof::{
     ApartReason, Covered, IndexProof, KeyProofEnd, MOST_PAIRS, Pairs, ProofSubject, Proofs,
     RelationKind, SizeProof, coverage, disorders, guarantees, index, key_attributes, numbered_keys,
@@ -199,9 +199,7 @@ pub(super) fn refusals(whole: &ResolvedMapping<'_>) {
 /// Whether a key attribute is a column of which a CHECK or an enum lists the values, and none is empty. MySQL and MariaDB may
 /// write an empty text for what is no label of an enum, unless they are strict.
 fn is_never_empty(whole: &ResolvedMapping<'_>, item: &ResolvedItem, key: &str) -> bool {
-    let template = item.item.template(key);
-    let Some([TemplatePart::Value(value)]) = template.map(|template| template.parts.as_slice())
-    else {
+    let Some(value) = item.item.template(key).and_then(Template::single) else {
         return false;
     };
     let mut filters = value.filters.iter();

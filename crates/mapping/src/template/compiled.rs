@@ -185,6 +185,12 @@ impl Placeholder {
         }
     }
 
+    /// The column whose values it takes whole and unchanged; `None` with filters, or for a member of a document.
+    pub(crate) fn plain_column(&self) -> Option<usize> {
+        let is_plain = self.filters.is_empty() && self.place.path.is_empty();
+        is_plain.then_some(self.place.column)
+    }
+
     /// Appends its text, escaped where it is.
     pub(crate) fn push(&self, out: &mut Text, text: &str) {
         match &self.escape {

@@ -13,7 +13,7 @@ use super::bind::PatternBinder;
 use super::keys::AskedKey;
 use crate::diagnostic::{Code, nearest};
 use crate::expression::{self, Comparand, ExpressionPiece};
-use crate::model::{FilterExpression, FilterOperand, ParameterKind, TemplatePart};
+use crate::model::{FilterExpression, FilterOperand, ParameterKind};
 use crate::resolve::anchor::TemplateAnchor;
 
 /// Why a column's values, as they stand in items, are never equal to a constant, and what to write.
@@ -149,29 +149,25 @@ impl PatternBinder<'_> {
 
     /// Tells of a filter that no item passes, because an attribute never has the constant that it is to be equal to.
     fn holds(&mut self, pieces: &[ExpressionPiece], span: Range<usize>) {
-        let is_word = |piece: &ExpressionPiece, word: &str| matches!(piece, ExpressionPiece::Word(own) if own == word);
+        use ExpressionPiece::{Constant, Name, Word};
+        let is_word =
+            |piece: &ExpressionPiece, word: &str| matches!(piece, Word(own) if own == word);
         // Only what must hold of every item is judged.
         if pieces.iter().any(|p| is_word(p, "OR") || is_word(p, "NOT")) {
             return;
         }
         let why = (0..pieces.len()).find_map(|at| match pieces.get(at..)? {
-            [
-                ExpressionPiece::Name { name, .. },
-                sign,
-                ExpressionPiece::Constant(value),
-                ..,
-            ]
-            | [
-                ExpressionPiece::Constant(value),
-                sign,
-                ExpressionPiece::Name { name, .. },
-                ..,
-            ] if is_word(sign, "=") => self.never(name, value),
-            [ExpressionPiece::Name { name, .. }, sign, list @ ..] if is_word(sign, "IN") => {
+            [Name { name, .. }, sign, Constant(value), ..]
+            | [Constant(value), sign, Name { name, .. }, ..]
+                if is_word(sign, "=") =>
+            {
+                self.never(name, value)
+            }
+            [Name { name, .. }, sign, list @ ..] if is_word(sign, "IN") => {
                 let list = list.iter().take_while(|piece| !is_word(piece, ")"));
-                let values = list.filter(|piece| !matches!(piece, ExpressionPiece::Word(_)));
+                let values = list.filter(|piece| !matches!(piece, Word(_)));
                 let never = values.map(|piece| match piece {
-                    ExpressionPiece::Constant(value) => self.never(name, value),
+                    Constant(value) => self.never(name, value),
                     _ => None,
                 });
                 never.collect::<Option<Vec<_>>>()?.into_iter().next()
@@ -192,18 +188,11 @@ impl PatternBinder<'_> {
             return None;
         }
         let reasons = self.promised().filter(|make| make.may_have(name));
-        let reasons: Option<Vec<_>> = reasons
-            .map(|make| match make.template(name)?.parts.as_slice() {
-                [TemplatePart::Value(place)]
-                    if place.filters.is_empty() && place.place.path.is_empty() =>
-                {
-                    let data_type = make.types.get(place.place.column)?.as_ref()?;
-                    differs(name, data_type, value)
-                }
-                _ => None,
-            })
-            .collect();
-        reasons?.into_iter().next()
+        let reasons = reasons.map(|make| {
+            let column = make.template(name)?.single()?.plain_column()?;
+            differs(name, make.types.get(column)?.as_ref()?, value)
+        });
+        reasons.collect::<Option<Vec<_>>>()?.into_iter().next()
     }
 
     /// DynamoDB takes no attribute of the key that is asked in a filter.
@@ -303,20 +292,15 @@ fn ranges(pieces: &[ExpressionPiece]) -> Vec<usize> {
 
 /// How the values of an attribute are read, where that is known.
 fn kind_in(make: &KnownAttributes, attribute: &str) -> Option<ParameterKind> {
-    let [only] = make.template(attribute)?.parts.as_slice() else {
+    let Some(only) = make.template(attribute)?.single() else {
         // Text around a value makes text of it.
         return Some(ParameterKind::Text);
     };
-    match only {
-        TemplatePart::Value(placeholder) if placeholder.filters.is_empty() => {
-            make.kind(placeholder)
-        }
-        TemplatePart::Value(placeholder) => match placeholder.family {
-            TypeFamily::Number => Some(ParameterKind::Number),
-            TypeFamily::Boolean => Some(ParameterKind::Boolean),
-            TypeFamily::Text | TypeFamily::Time => Some(ParameterKind::Text),
-            _ => None,
-        },
-        _ => Some(ParameterKind::Text),
+    match only.family {
+        _ if only.filters.is_empty() => make.kind(only),
+        TypeFamily::Number => Some(ParameterKind::Number),
+        TypeFamily::Boolean => Some(ParameterKind::Boolean),
+        TypeFamily::Text | TypeFamily::Time => Some(ParameterKind::Text),
+        _ => None,
     }
 }
