@@ -164,16 +164,20 @@ impl About {
 impl DocTable {
     /// A table of which each row is about its first cell. A title with `#` before it is that of
     /// figures.
-    pub(super) fn new(caption: impl Into<String>, titles: &[&str], rows: Vec<DocRow>) -> Self {
-        let columns = titles.iter().map(|title| DocColumn {
-            title: title.trim_start_matches('#').to_owned(),
-            is_number: title.starts_with('#'),
+    pub(super) fn new<T: AsRef<str>>(
+        caption: impl Into<String>,
+        titles: impl IntoIterator<Item = T>,
+        rows: impl IntoIterator<Item = DocRow>,
+    ) -> Self {
+        let columns = titles.into_iter().map(|title| DocColumn {
+            title: title.as_ref().trim_start_matches('#').to_owned(),
+            is_number: title.as_ref().starts_with('#'),
         });
         Self {
             caption: caption.into(),
             columns: columns.collect(),
             has_row_heads: true,
-            rows,
+            rows: rows.into_iter().collect(),
             ..Self::default()
         }
     }

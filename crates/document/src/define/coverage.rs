@@ -202,7 +202,7 @@ fn column_block(source: &SourceTable) -> DocBlock {
     let table = DocTable::new(
         format!("Columns of {}", source.name),
         &["Column", "Type", "Carried by"],
-        rows.collect(),
+        rows,
     );
     let columns = source.columns.iter();
     let carried = columns.filter(|column| !column.carriers.is_empty());

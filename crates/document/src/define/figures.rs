@@ -278,14 +278,8 @@ impl Figures {
         });
         DocBlock::Table(DocTable::new(
             "Item types",
-            &[
-                "Item type",
-                "#Items",
-                "#Mean size",
-                "#Size",
-                "#Write units to load",
-            ],
-            rows.collect(),
+            "Item type|#Items|#Mean size|#Size|#Write units to load".split('|'),
+            rows,
         ))
     }
 
@@ -302,7 +296,7 @@ impl Figures {
         DocBlock::Table(DocTable::new(
             "Table and indexes",
             &["Holds", "#Items", "#Size", "#Write units to load"],
-            rows.collect(),
+            rows,
         ))
     }
 
@@ -341,7 +335,7 @@ impl Figures {
         let table = DocTable::new(
             "Ways to load all items, once",
             &["Load", "#At best", "#Cost", "Limited by"],
-            rows.collect(),
+            rows,
         );
         let mut note =
             "Durations are those of writers that never pause; reading the source may take longer."
@@ -452,17 +446,10 @@ fn rates(steady: &[SteadyPlace]) -> DocTable {
             figure(at_least, &cost(place.cost.provisioned_usd)),
         ])
     };
-    let mut table = DocTable::new(
-        "The declared rates, all month",
-        &[
-            "Place",
-            "#Read units a second",
-            "#Write units a second",
-            "#On demand, a month",
-            "#Provisioned, a month",
-        ],
-        steady.iter().map(row).collect(),
-    );
+    let titles = "Place|#Read units a second|#Write units a second|#On demand, a month|\
+        #Provisioned, a month";
+    let (caption, rows) = ("The declared rates, all month", steady.iter().map(row));
+    let mut table = DocTable::new(caption, titles.split('|'), rows);
     table.sum = Some(row(&SteadyPlace::sum(steady)));
     table
 }

@@ -83,7 +83,7 @@ fn folded(facts: &DocumentFacts<'_>, of_table: &[Guarantee]) -> DocBlock {
     let table = DocTable::new(
         format!("Guarantees of {name}"),
         &["In the database", "What takes its place", "How"],
-        rows.collect(),
+        rows,
     );
     let summary = format!("{name}: {}", by_kept(of_table));
     DocBlock::Folded(summary, vec![DocBlock::Table(table)])

@@ -145,12 +145,7 @@ fn reads(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
     }
     let table = DocTable::new(
         "Partition keys that are read most, at the rates of the access patterns",
-        &[
-            "Place",
-            "Partition key",
-            "#Read units a second, at least",
-            "Access patterns",
-        ],
+        "Place|Partition key|#Read units a second, at least|Access patterns".split('|'),
         rows,
     );
     let mut note = format!(

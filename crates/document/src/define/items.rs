@@ -187,7 +187,7 @@ impl DocumentedItemType<'_> {
         blocks.push(DocBlock::Table(DocTable::new(
             format!("Attributes of {name}"),
             &["Attribute", "Type", "Made from", "Columns"],
-            attributes.chain(self.members(&chosen)).collect(),
+            attributes.chain(self.members(&chosen)),
         )));
         let examples: Vec<_> = chosen.iter().map(|item| cells(item)).collect();
         if !examples.is_empty() {

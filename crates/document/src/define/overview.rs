@@ -33,7 +33,7 @@ pub(super) fn blocks(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     let table = DocTable::new(
         "What the table comes to",
         &["What", "Comes to", "Known from"],
-        rows.collect(),
+        rows,
     );
     let prices = phrases::prices(inputs.prices);
     let note = format!("{prices} {}", not_counted(inputs.model));

@@ -72,15 +72,8 @@ pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     });
     let rows = tree::DocTable::new(
         "The table and its indexes",
-        &[
-            "Name",
-            "Partition key",
-            "Sort key",
-            "Projects",
-            "Capacity",
-            "Holds",
-        ],
-        rows.collect(),
+        "Name|Partition key|Sort key|Projects|Capacity|Holds".split('|'),
+        rows,
     );
     vec![DocBlock::Table(rows), settings(table)]
 }
@@ -178,12 +171,11 @@ impl TableOrIndex<'_> {
             titles.push(title("sort key", self.sort));
         }
         titles.push("Attributes".to_owned());
-        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
         let rows = groups
             .into_iter()
             .flat_map(|(partition, items)| self.rows(&facts.inputs.model.table, &partition, items));
         let caption = format!("{} {}", self.what(), self.name);
-        let mut view = tree::DocTable::new(caption, &titles, rows.collect());
+        let mut view = tree::DocTable::new(caption, titles, rows);
         view.class = "view";
         Some(view)
     }

@@ -79,17 +79,9 @@ fn served_reads(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> 
         Some(DocRow::new(cells))
     };
     let rows: Vec<DocRow> = report.reads.iter().filter_map(row).collect();
-    let titles = [
-        "Read",
-        "Request",
-        "Item types",
-        "#Rate",
-        "#Items",
-        "#Read units",
-        "#USD a month",
-    ];
+    let titles = "Read|Request|Item types|#Rate|#Items|#Read units|#USD a month".split('|');
     (!rows.is_empty())
-        .then(|| DocBlock::Table(DocTable::new("How each read is served", &titles, rows)))
+        .then(|| DocBlock::Table(DocTable::new("How each read is served", titles, rows)))
 }
 
 fn writes(report: &Report) -> Option<DocBlock> {
@@ -98,17 +90,10 @@ fn writes(report: &Report) -> Option<DocBlock> {
         DocRow::new(cells.map(|cell| vec![plain(cell)]).collect())
     });
     let rows: Vec<DocRow> = rows.collect();
-    let titles = [
-        "Write",
-        "Statement",
-        "Item type",
-        "#Rate",
-        "#Write units",
-        "#USD a month",
-    ];
+    let titles = "Write|Statement|Item type|#Rate|#Write units|#USD a month".split('|');
     (!rows.is_empty()).then(|| {
         let caption = "The cost of each write, including its index entries";
-        DocBlock::Table(DocTable::new(caption, &titles, rows))
+        DocBlock::Table(DocTable::new(caption, titles, rows))
     })
 }
 
@@ -134,11 +119,10 @@ fn runners_up(report: &Report) -> DocBlock {
     let designs = std::iter::once(chosen).chain(report.alternatives.iter().map(other));
     let rows =
         designs.map(|cells| DocRow::new(cells.into_iter().map(|cell| vec![plain(cell)]).collect()));
-    let titles = ["Design", "#USD a month", "Why"];
     DocBlock::Table(DocTable::new(
         "The chosen design, and the designs with fewer indexes that the search found",
-        &titles,
-        rows.collect(),
+        ["Design", "#USD a month", "Why"],
+        rows,
     ))
 }
 
