@@ -1,7 +1,7 @@
 //! What a run is about: `--items` and `--partition`, as `migrate`, `verify` and `erase` take them.
 
 use super::failure::Failure;
-use super::format::joined;
+use super::format::{joined, text_if};
 use crate::dynamodb::{Attribute, KeyType, Table};
 use crate::mapping::model::{AttributeNode, ItemType, Model};
 use crate::value::Number;
@@ -69,18 +69,11 @@ pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
     let all = model.item_types.iter().enumerate();
     let read = all.filter(|(at, _)| is_read(at));
     let read: Vec<&ItemType> = read.map(|(_, item)| item).collect();
-    let of = if read.len() < model.item_types.len() {
-        let names = read.iter().map(|item| &*item.name);
-        format!(" of {}", joined(names, " or "))
-    } else {
-        String::new()
-    };
-    let makes = read.iter().filter_map(|item| {
-        let mut attributes = item.attributes.iter();
-        match attributes.find(|(name, _)| name == key)? {
-            (_, AttributeNode::Template(template)) => Some(format!("`{template}` ({})", item.name)),
-            _ => None,
-        }
+    let names = joined(read.iter().map(|item| &*item.name), " or ");
+    let of = text_if(read.len() < model.item_types.len(), format!(" of {names}"));
+    let makes = read.iter().filter_map(|item| match item.node(key)? {
+        AttributeNode::Template(template) => Some(format!("`{template}` ({})", item.name)),
+        _ => None,
     });
     format!(
         "no row{of} makes an item whose `{key}` is `{partition}`; it is made like this: {}",

@@ -94,16 +94,8 @@ pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String 
     ];
     let row = row.iter().map(|figure| count(*figure));
     let row: Vec<String> = std::iter::once("total".to_owned()).chain(row).collect();
-    let header = [
-        "",
-        "expected",
-        "equal",
-        "missing",
-        "different",
-        "unexpected",
-        "rejected",
-    ];
-    let mut text = figures(&header, [row]);
+    let header = "|expected|equal|missing|different|unexpected|rejected";
+    let mut text = figures(header.split('|'), [row]);
     for part in &comparison.changed_parts {
         text.push_str(&format!("\n{part}"));
     }

@@ -48,8 +48,7 @@ pub(super) fn books<'b, B: 'b>(
     let mut rows: Vec<Vec<String>> = item_types.map(|books| row(books, name(books))).collect();
     rows.push(row(total, "total"));
     let header = shown.iter().map(|(name, _, _)| *name);
-    let header: Vec<&str> = std::iter::once("item type").chain(header).collect();
-    figures(&header, rows)
+    figures(std::iter::once("item type").chain(header), rows)
 }
 
 /// Adds a title and what stands below it; nothing where nothing does.
@@ -75,7 +74,10 @@ pub(super) fn attribute(name: Option<&str>) -> String {
 }
 
 /// A table of names and right-aligned figures.
-pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = impl Into<Row>>) -> String {
+pub(super) fn figures(
+    header: impl Into<Row>,
+    rows: impl IntoIterator<Item = impl Into<Row>>,
+) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(header);
