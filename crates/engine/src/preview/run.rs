@@ -435,3 +435,32 @@ fn claim(
         ..Claim::new(ClaimKind::KeysDiffer, subject(model, None), shown)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::forecast::Collision;
+    use super::*;
+    use crate::load::raw;
+
+    #[test]
+    fn a_warning_says_why_rejected_rows_are_not_in_the_file() {
+        let named = Collision {
+            key: raw("null".to_owned()),
+            items: 3,
+            rows: Vec::new(),
+        };
+        let found = Collisions {
+            keys: 2,
+            items: 5,
+            named: vec![named],
+            spilled_bytes: 0,
+        };
+        for (missing, why) in [
+            (3, "only the rows of the first 1 shared keys were looked up"),
+            (4, "the rows that share keys were not all read again"),
+        ] {
+            let begin = format!("{missing} rejected rows are not in the rejects file: ");
+            assert_eq!(not_in_file(missing, &found), begin + why);
+        }
+    }
+}
