@@ -10,6 +10,7 @@ mod cut;
 mod decode;
 mod dialect;
 mod error;
+mod session;
 mod statement;
 
 use std::io::ErrorKind;
@@ -27,8 +28,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use self::decode::cell;
-use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, object, place};
-use super::identity::{PATIENCE, Tls, Watch};
+use self::error::{UNKNOWN_TYPE, help, is_unknown_type, object, place};
+use self::session::Session;
+use super::tls::Tls;
+use super::watch::{PATIENCE, Watch};
 use super::{
     Activity, Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity,
     UrlError, server_url, statement,

@@ -10,7 +10,7 @@ use dynafold_relational::scan::{Relation, Scan};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
 use super::{PostgresSql, TLS};
-use crate::identity::NOBODY;
+use crate::tls::NOBODY;
 use crate::{Dialect as _, SourceError};
 
 /// A query that was canceled: by a time limit, or by a standby that had to apply changes.

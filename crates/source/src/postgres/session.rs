@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
 
-use super::super::identity::ServerSession;
+use super::super::watch::ServerSession;
 use super::super::{Dialect as _, Result, SharedSnapshot, SourceError, SourceIdentity};
 use super::error::ReadSubject;
 use super::{BEGIN, Postgres, PostgresSql, SETTINGS, UNFILTERED, error};

@@ -30,7 +30,7 @@ use dynafold_relational::catalog::{Catalog, Column, DataType};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState, log_of};
-use super::identity::{ServerActivity, Work};
+use super::watch::{ServerActivity, Work};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     statement,
