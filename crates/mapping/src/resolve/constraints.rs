@@ -50,7 +50,7 @@ impl ItemBinder<'_> {
             return Vec::new();
         }
         let positions: Vec<usize> = scope.elements.iter().map(|element| element.index).collect();
-        let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
+        let of_joins = scope.joins.iter().find_map(|parent| match parent.uniqueness {
             JoinUniqueness::Supposed(doubt) => Some(doubt),
             JoinUniqueness::Enforced | JoinUniqueness::Unknown => None,
         });
@@ -239,7 +239,7 @@ impl ItemBinder<'_> {
             _ if scope
                 .joins
                 .iter()
-                .any(|parent| parent.one == JoinUniqueness::Unknown) =>
+                .any(|parent| parent.uniqueness == JoinUniqueness::Unknown) =>
             {
                 RelationKind::Multiplied
             }

@@ -135,7 +135,7 @@ impl PassBuilder {
                     alias: parent.alias.clone(),
                     table: parent.table.name.clone(),
                     on: self.matches(&parent.on),
-                    is_single: parent.one == JoinUniqueness::Enforced,
+                    is_single: parent.uniqueness == JoinUniqueness::Enforced,
                 });
             }
         }

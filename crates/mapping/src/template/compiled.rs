@@ -214,6 +214,12 @@ impl Placeholder {
         }
     }
 
+    /// Whether a filter writes values in one case, or as codes: all spellings of a value are one text then.
+    pub fn has_one_spelling(&self) -> bool {
+        let mut filters = self.filters.iter();
+        filters.any(|filter| matches!(filter, Filter::Lower | Filter::Upper | Filter::Map { .. }))
+    }
+
     /// Whether a filter puts something for NULL.
     pub fn replaces_null(&self) -> bool {
         let replaces =
