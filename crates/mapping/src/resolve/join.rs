@@ -195,13 +195,13 @@ pub(super) fn column_pairs(
 ) -> Option<Vec<ColumnPair>> {
     let (catalog, diagnostics) = (scope.catalog, scope.diagnostics);
     let on = pairs.iter().map(|(theirs, our)| {
-        let child = table.column(&theirs.value);
-        if child.is_none() {
+        let their_column = table.column(&theirs.value);
+        if their_column.is_none() {
             let (name, span) = (&theirs.value, theirs.span.clone());
             diagnostics.push(lacks(table, &table.name.name, name, span));
         }
         let found = our_column(our, scope);
-        let (theirs, ours) = (child?, found?);
+        let (theirs, ours) = (their_column?, found?);
         let known = ours.known;
         diagnostics.extend(known.and_then(|known| mismatch(code, (our, known), theirs, catalog)));
         Some(ColumnPair {
