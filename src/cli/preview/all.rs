@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::cost::{Cost, cost};
+use super::cost::Cost;
 use super::items::ItemLines;
 use super::{NAMED, Preview, PreviewFormat, forecast, put, put_json};
 use crate::cli::failure::Failure;
@@ -86,7 +86,7 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
     {
         return Err(failure.clone().into());
     }
-    let cost = cost(&forecast, &model, prices);
+    let cost = Cost::of(&forecast, &model, prices);
     let text = || forecast::text(&forecast, &cost, output);
     match (format, file) {
         (PreviewFormat::Json, _) => {

@@ -1,6 +1,6 @@
 //! The report of `preview --all`: what all rows come to.
 
-use super::cost::{Cost, costs};
+use super::cost::{self, Cost};
 use super::heat::{
     hottest_keys, item_collections, kind_and_name, large_items, read_rates, write_rates,
 };
@@ -53,7 +53,7 @@ pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> 
         add("Rejected rows", &rejects(forecast));
     }
     if forecast.total.made > 0 {
-        add("Cost and duration", &costs(forecast, cost));
+        add("Cost and duration", &cost::text(forecast, cost));
     }
     parts.join("\n\n")
 }
