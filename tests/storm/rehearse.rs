@@ -12,7 +12,7 @@ use super::{make_table, put_batch, start};
 use crate::readme::blocks::{blocks, page};
 use crate::readme::console::words;
 use crate::support::cli::{command, run};
-use crate::support::storm::{Arguments, Kind, Settings, Storm};
+use crate::support::storm::{Arguments, FaultKind, Settings, Storm};
 
 fn arguments(words: &[&str]) -> Result<Settings, String> {
     let words = ["rehearse"].iter().chain(words);
@@ -85,7 +85,7 @@ fn options_go_before_the_file() {
     assert_eq!(settings.limits.index_wcu, Some(5.0));
     assert_eq!(settings.limits.indexes["GSI1"].to_bits(), 80_f64.to_bits());
     let fault = &settings.faults[0];
-    assert_eq!((fault.kind, fault.every), (Kind::Stall, Some(100)));
+    assert_eq!((fault.kind, fault.every), (FaultKind::Stall, Some(100)));
     assert_eq!(fault.operations, ["BatchWriteItem", "PutItem"]);
 }
 
