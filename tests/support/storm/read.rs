@@ -16,7 +16,7 @@ use super::validate;
 
 /// Bytes of a page of Scan and Query.
 const PAGE: usize = 1 << 20;
-/// Keys of a BatchGetItem.
+/// Keys of a `BatchGetItem`.
 const MOST_KEYS: usize = 100;
 
 type Names = HashMap<String, String>;

@@ -302,10 +302,8 @@ pub(crate) fn key_texts(subject: ProofSubject<'_>) -> Vec<KeyTexts> {
         .collect()
 }
 
-// Which texts of its forms a value has: its forms are wider, which is safe for what must not meet, and not for
-// what is deleted.
-
-/// Which texts of its forms a value has.
+/// Which texts of its forms a value has: its forms are wider, which is safe for what must not meet, and not for
+/// what is deleted.
 #[derive(Debug, Clone)]
 struct Exact {
     kind: Kind,

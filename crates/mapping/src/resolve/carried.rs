@@ -443,8 +443,6 @@ fn column<'a>(operand: &Operand, scope: &Scope<'a>) -> Option<&'a Column> {
     table.columns.iter().find(|column| name.is(&column.name))
 }
 
-// How each access pattern is served, for the report of `check`.
-
 /// Bytes that one read unit reads.
 const UNIT: usize = 4096;
 

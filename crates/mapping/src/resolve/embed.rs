@@ -203,9 +203,7 @@ fn listed(keys: &[Vec<ColumnPair>]) -> String {
     keys.iter().map(pairs).collect::<Vec<_>>().join(" and ")
 }
 
-// Binds `explode`: arrays of which each element makes an item.
-
-/// Gives every exploded element its places in the row, and adds it to the scope.
+/// Binds `explode`: gives every exploded element its places in the row, and adds it to the scope.
 pub(super) fn resolve(
     raw: &RawItem,
     scope: &mut Scope<'_>,

@@ -610,13 +610,11 @@ fn table_at<'t, 'r>(
     Ok(table.map(|table| (first, table)))
 }
 
-// The columns of a query.
-//
-// The driver names the base column, if there is one, and the catalog describes it. For an expression the driver gives the
-// type without its fractional digits, so times get six. It calls text in a binary collation `binary`, so the server is asked.
-// It does not say whether a column is nullable, so every column counts as nullable.
-
 /// The columns of a query that a scan will read. Fails if two columns have one name.
+///
+/// The driver names the base column, if there is one, and the catalog describes it. For an expression the driver gives the
+/// type without its fractional digits, so times get six. It calls text in a binary collation `binary`, so the server is asked.
+/// It does not say whether a column is nullable, so every column counts as nullable.
 pub(super) async fn describe(
     connection: &mut MySqlConnection,
     catalog: &Catalog,

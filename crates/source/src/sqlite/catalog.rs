@@ -393,10 +393,8 @@ fn table_name(name: String) -> TableName {
     }
 }
 
-// The columns of a query: SQLite tells the base column where there is one, and that column's
-// declared type counts. What an expression gives is known only when the row is read.
-
-/// Describes what a scan will read of the query: SQLite renames columns of the same name.
+/// The columns of a query that a scan will read. SQLite tells the base column where there is one, and that column's
+/// declared type counts; what an expression gives is known only when the row is read. It renames columns of the same name.
 pub(super) async fn describe(
     connection: &mut SqliteConnection,
     sql: &str,

@@ -150,10 +150,9 @@ impl Dynamodb {
     }
 }
 
-// Deleting a table, and waiting until it is gone. Safe to repeat.
-
 impl Dynamodb {
-    /// `id`: that of the table which may be deleted, where it is known.
+    /// Deletes a table, and waits until it is gone. Safe to repeat. `id`: that of the table which may be deleted, where
+    /// it is known.
     pub(super) async fn remove_table(&self, name: &str, id: Option<&str>) -> Result<bool> {
         let begun = Instant::now();
         let (mut pause, mut asked, mut is_going) = (LOOK.0, false, false);

@@ -252,8 +252,6 @@ impl CompareWorker {
     }
 }
 
-// What one block comes to before anything is known of the table, and entering it into its chunk's sheet.
-
 /// What one block comes to, before anything is known of the table.
 struct ComparedBlock {
     found: RunFindings,
@@ -282,10 +280,7 @@ impl CompareWorker {
     }
 }
 
-// What the table holds under an item's key, against what a row makes; and who has made it where it
-// is another item.
-
-/// What the table holds under an item's key.
+/// What the table holds under an item's key, against what a row makes; and who has made it where it is another item.
 pub(super) enum ItemVerdict {
     Equal,
     /// Nothing, because the item has expired and DynamoDB has deleted it.
