@@ -210,8 +210,8 @@ fn the_documentation_shows_what_can_be_said() {
     names.extend(faults.split(", ").map(|name| name.trim().to_owned()));
     assert!(names.len() > 50, "{names:?}");
     for name in names {
-        let told = page.text.contains(&format!("`{name}`"));
-        assert!(told, "docs/rehearse.md says nothing of `{name}`");
+        let reported = page.text.contains(&format!("`{name}`"));
+        assert!(reported, "docs/rehearse.md says nothing of `{name}`");
     }
 }
 
@@ -229,8 +229,8 @@ fn keys(value: &Value, names: &mut Vec<String>) {
 #[test]
 fn a_load_gets_through_a_storm() {
     let folder = tempfile::TempDir::new().unwrap();
-    let told = run(command(&["demo"]).current_dir(folder.path()));
-    told.exits(0);
+    let reported = run(command(&["demo"]).current_dir(folder.path()));
+    reported.exits(0);
     for store in ["engine", "map"] {
         let faults = "[{ do: lost-answer, every: 3, operations: [BatchWriteItem] }, \
                       { do: leave, every: 2, operations: [BatchWriteItem] }, \

@@ -160,10 +160,10 @@ async fn a_date_for_a_moment_is_told_to_be_its_midnight() {
         ];
         table.query(&words).exits(0).stderr
     };
-    let told = of("2026-01-05");
+    let reported = of("2026-01-05");
     assert!(
-        told.contains("`until` is read as 2026-01-05T00:00:00"),
-        "{told}"
+        reported.contains("`until` is read as 2026-01-05T00:00:00"),
+        "{reported}"
     );
     assert!(!of("2026-01-05T00:00:00").contains("is read as"));
 }

@@ -127,7 +127,7 @@ fn serve(stream: TcpStream, service: &Service) -> io::Result<()> {
 }
 
 fn conclude(service: &Service, operation: &str, reply: &Reply, stays: bool) {
-    let (ending, told) = match &reply.how {
+    let (ending, reported) = match &reply.how {
         ReplyKind::Answer(answer) if stays => match &answer.code {
             Some(code) => (RequestEnd::Error(code), answer.written),
             None => (RequestEnd::Answered, answer.written),
@@ -136,7 +136,9 @@ fn conclude(service: &Service, operation: &str, reply: &Reply, stays: bool) {
     };
     let mut state = service.state();
     state.recorder.ended(operation, &ending);
-    state.recorder.untold(reply.written.saturating_sub(told));
+    state
+        .recorder
+        .untold(reply.written.saturating_sub(reported));
 }
 
 /// Waits; false where the client has gone meanwhile.

@@ -44,8 +44,8 @@ impl State {
     /// What is told of a table that is being deleted.
     fn deleting(&self, request: &Value, now: Duration) -> Option<&Value> {
         let name = request.get("TableName")?.as_str()?;
-        let (told, until) = self.deleting.get(name)?;
-        (now < *until).then_some(told)
+        let (reported, until) = self.deleting.get(name)?;
+        (now < *until).then_some(reported)
     }
 }
 
@@ -221,17 +221,19 @@ impl Service {
     /// What the engine knows of a table, save that an index may still be made, or the table still be deleted.
     fn describe_table(&self, body: &[u8]) -> Result<ServiceAnswer, ServiceAnswer> {
         let request: Value = serde_json::from_slice(body)?;
-        if let Some(told) = self.state().deleting(&request, self.now()) {
-            return Ok(ServiceAnswer::good(json!({ "Table": told }).to_string()));
+        if let Some(reported) = self.state().deleting(&request, self.now()) {
+            return Ok(ServiceAnswer::good(
+                json!({ "Table": reported }).to_string(),
+            ));
         }
         let mut answer = engine::answer(&self.engine, "DescribeTable", body)?;
-        let mut told: Value = serde_json::from_str(&answer.body)?;
-        let table = told.pointer("/Table/TableName").and_then(Value::as_str);
+        let mut reported: Value = serde_json::from_str(&answer.body)?;
+        let table = reported.pointer("/Table/TableName").and_then(Value::as_str);
         let table = table.unwrap_or_default();
         let Some(making) = self.making(table) else {
             return Ok(answer);
         };
-        let indexes = told.pointer_mut("/Table/GlobalSecondaryIndexes");
+        let indexes = reported.pointer_mut("/Table/GlobalSecondaryIndexes");
         let indexes = indexes.and_then(Value::as_array_mut).into_iter().flatten();
         for index in indexes.filter_map(Value::as_object_mut) {
             if index.get("IndexName").and_then(Value::as_str) == Some(&*making) {
@@ -239,7 +241,7 @@ impl Service {
                 index.insert("Backfilling".to_owned(), json!(true));
             }
         }
-        answer.body = told.to_string();
+        answer.body = reported.to_string();
         Ok(answer)
     }
 
@@ -253,8 +255,8 @@ impl Service {
             return Err(ServiceAnswer::error(400, "ResourceInUseException", message));
         }
         let answer = engine::answer(&self.engine, operation, body)?;
-        let told: Value = serde_json::from_str(&answer.body)?;
-        let description = told.get("TableDescription");
+        let reported: Value = serde_json::from_str(&answer.body)?;
+        let description = reported.get("TableDescription");
         let Some(schema) = description.and_then(Schema::read) else {
             return Ok(answer);
         };
@@ -263,8 +265,8 @@ impl Service {
             let seconds = self.active().settings.delete_seconds;
             if let (Some(seconds), Some(description)) = (seconds, description) {
                 let until = self.now() + Duration::from_secs_f64(seconds);
-                let told = (description.clone(), until);
-                state.deleting.insert(schema.name, told);
+                let reported = (description.clone(), until);
+                state.deleting.insert(schema.name, reported);
             }
         } else {
             let name = schema.name.clone();

@@ -124,7 +124,7 @@ impl<'a> QueryShape<'a> {
             outputs.position(|output| output.is_some_and(is))
         };
         // Whether there is a row is then told by a column of its primary key.
-        let is_told = || {
+        let has_key_column = || {
             let mut own = self.outputs.iter().flatten();
             own.any(|one| {
                 one.relation == wanted && one.table.primary_key.contains(&one.column.name)
@@ -135,7 +135,7 @@ impl<'a> QueryShape<'a> {
             return Some(found);
         }
         let mut same: Vec<RelationColumn<'_>> = Vec::new();
-        if !self.may_be_missing(wanted) || is_told() {
+        if !self.may_be_missing(wanted) || has_key_column() {
             same.push(own);
         }
         // The relations that have a row wherever this one has.
