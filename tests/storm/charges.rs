@@ -56,9 +56,11 @@ async fn a_write_is_charged_for_the_table_and_each_index_it_touches() {
     for (number, fields) in history().into_iter().enumerate() {
         let mut reported = Vec::new();
         for client in [&by_engine, &by_map] {
-            let put = client.put_item().table_name("app");
-            let put = put.set_item(Some(fields.clone()));
-            let put = put.return_consumed_capacity(ReturnConsumedCapacity::Indexes);
+            let put = client
+                .put_item()
+                .table_name("app")
+                .set_item(Some(fields.clone()))
+                .return_consumed_capacity(ReturnConsumedCapacity::Indexes);
             reported.push(units(put.send().await.unwrap().consumed_capacity()));
         }
         assert_eq!(reported[0], reported[1], "write {number}");
@@ -66,9 +68,11 @@ async fn a_write_is_charged_for_the_table_and_each_index_it_touches() {
     for number in [1, 2, 3] {
         let mut reported = Vec::new();
         for client in [&by_engine, &by_map] {
-            let delete = client.delete_item().table_name("app");
-            let delete = delete.set_key(Some(item("a", number, &[])));
-            let delete = delete.return_consumed_capacity(ReturnConsumedCapacity::Indexes);
+            let delete = client
+                .delete_item()
+                .table_name("app")
+                .set_key(Some(item("a", number, &[])))
+                .return_consumed_capacity(ReturnConsumedCapacity::Indexes);
             reported.push(units(delete.send().await.unwrap().consumed_capacity()));
         }
         assert_eq!(reported[0], reported[1], "deletion of {number}");

@@ -158,10 +158,12 @@ async fn the_map_answers_a_whole_scan_in_segments_and_pages() {
         }
     }
     assert_eq!(seen.len(), 400);
-    let query = client.query().table_name("app");
-    let query = query.key_condition_expression("#p = :p");
-    let query = query.expression_attribute_names("#p", "PK");
-    let query = query.expression_attribute_values(":p", AttributeValue::S("b".to_owned()));
+    let query = client
+        .query()
+        .table_name("app")
+        .key_condition_expression("#p = :p")
+        .expression_attribute_names("#p", "PK")
+        .expression_attribute_values(":p", AttributeValue::S("b".to_owned()));
     let answer = query.send().await.unwrap();
     let numbers: Vec<&str> = answer
         .items()
@@ -185,11 +187,11 @@ fn the_documentation_shows_what_can_be_said() {
             "sh" => {
                 for line in block.text.lines().filter(|line| line.starts_with("cargo")) {
                     let words = words(line);
-                    let own = words.iter().position(|word| word == "--").unwrap();
-                    let own: Vec<&str> = words[own + 1..].iter().map(String::as_str).collect();
-                    let own = own
+                    let dashes = words.iter().position(|word| word == "--").unwrap();
+                    let all: Vec<&str> = words[dashes + 1..].iter().map(String::as_str).collect();
+                    let own = all
                         .strip_prefix(&["--settings", "storm.yaml"])
-                        .unwrap_or(&own);
+                        .unwrap_or(&all);
                     if own != ["--help"] {
                         arguments(own).unwrap_or_else(|e| panic!("{}: {e}", block.place));
                     }

@@ -270,9 +270,13 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         "\nUNION ALL\n",
     );
     let key = layout.nodes.first().map(|node| node.key.as_slice());
-    let order = key.unwrap_or_default().iter().chain(&layout.tag);
-    let order = order.filter_map(|output| union.columns.get(*output));
-    let order: Vec<String> = order.map(|column| (column + 1).to_string()).collect();
+    let order: Vec<String> = key
+        .unwrap_or_default()
+        .iter()
+        .chain(&layout.tag)
+        .filter_map(|output| union.columns.get(*output))
+        .map(|column| (column + 1).to_string())
+        .collect();
     format!("{parts}\nORDER BY {}", order.join(", "))
 }
 

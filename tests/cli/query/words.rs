@@ -248,9 +248,9 @@ async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() 
     );
     let shards = table.answer(&["allShards", "--grp", "b", "--explain"]);
     assert_eq!(shards["requests"].as_array().unwrap().len(), 4);
-    let lines = ["allShards", "--grp", "b", "--explain", "--format", "ndjson"];
-    let lines = table.query(&lines).exits(0).stdout;
-    let lines = lines
+    let asked = ["allShards", "--grp", "b", "--explain", "--format", "ndjson"];
+    let stdout = table.query(&asked).exits(0).stdout;
+    let lines = stdout
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     assert_eq!(

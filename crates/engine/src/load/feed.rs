@@ -362,9 +362,10 @@ mod tests {
             reported.join(", "),
             "USER made, TAG made, TAG made, USER made, USER made, TAG filtered, USER made, TAG rejected"
         );
-        let counts = outcomes.counts();
-        let counts = counts.map(|(_, of)| [of.rows_read, of.filtered, of.empty, of.expanded]);
-        let counts: Vec<[u64; 4]> = counts.collect();
+        let counts: Vec<[u64; 4]> = outcomes
+            .counts()
+            .map(|(_, of)| [of.rows_read, of.filtered, of.empty, of.expanded])
+            .collect();
         assert_eq!(counts, [[4, 0, 0, 0], [4, 1, 1, 1]]);
     }
 }

@@ -94,9 +94,9 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 }
 
 fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
-    let names = others.iter().take(NAMED);
-    let names = names.map(|(other, _)| format!("`{}`", other.item.name));
-    let names = joined(names, ", ");
+    let named = others.iter().take(NAMED);
+    let quoted = named.map(|(other, _)| format!("`{}`", other.item.name));
+    let names = joined(quoted, ", ");
     match others.len().saturating_sub(NAMED) {
         0 => names,
         more => format!("{names} and {}", counted(more, "more item type")),

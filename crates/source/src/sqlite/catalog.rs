@@ -237,9 +237,9 @@ async fn read_table(
             event: String::new(),
         });
         table.triggers = Some(triggers.collect());
-        let count = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
-        let count = sqlx::query_scalar(AssertSqlSafe(count)).persistent(false);
-        let count: i64 = count.fetch_one(connection).await?;
+        let sql = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
+        let query = sqlx::query_scalar(AssertSqlSafe(sql)).persistent(false);
+        let count: i64 = query.fetch_one(connection).await?;
         table.estimated_rows = u64::try_from(count).ok();
     }
     Ok(())

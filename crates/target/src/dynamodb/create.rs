@@ -179,9 +179,10 @@ impl Dynamodb {
                 match self.control::<Value>(&action, &request).await {
                     Ok(answer) => {
                         asked = true;
-                        let deleted = answer.get("TableDescription");
-                        let deleted = deleted.and_then(|it| ServiceTable::deserialize(it).ok());
-                        let deleted = deleted.and_then(|deleted| deleted.id());
+                        let deleted = answer
+                            .get("TableDescription")
+                            .and_then(|it| ServiceTable::deserialize(it).ok())
+                            .and_then(|deleted| deleted.id());
                         if is_other(id.as_ref(), deleted.as_ref()) {
                             let message = "the table was deleted, somebody created it again, and this run has deleted the new one";
                             return Err(created_again("DeleteTable", message, "loaded"));

@@ -62,12 +62,13 @@ impl<'a> QueryShape<'a> {
             let own = pairs.filter(move |sides| sides.iter().any(|(of, ..)| *of == at));
             own.map(move |sides| (Equated::ByJoin(at), sides))
         });
-        let pairs = of_rows.chain(on);
-        let pairs = pairs.filter(|(_, [one, other])| are_exact(*one, *other, catalog.dbms));
-        let pairs = pairs.map(|(held, sides)| {
-            let sides = sides.map(|(of, _, column)| (of, column.name.as_str()));
-            (held, sides)
-        });
+        let pairs = of_rows
+            .chain(on)
+            .filter(|(_, [one, other])| are_exact(*one, *other, catalog.dbms))
+            .map(|(held, sides)| {
+                let sides = sides.map(|(of, _, column)| (of, column.name.as_str()));
+                (held, sides)
+            });
         let using = using(select, catalog).into_iter();
         let using = using.map(|sides| (Equated::ByUsing, sides));
         let equated = pairs.chain(using).collect();

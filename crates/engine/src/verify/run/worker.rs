@@ -144,9 +144,11 @@ impl CompareWorker {
                     return;
                 }
                 tally.found.with(index, |books| books.expected += 1);
-                let ttl = self.ttl.as_ref();
-                let ttl = ttl.filter(|_| folded.expiry != Expiry::TooOld);
-                let ttl = ttl.and_then(|ttl| moment_of(folded.item.get(ttl)?));
+                let ttl = self
+                    .ttl
+                    .as_ref()
+                    .filter(|_| folded.expiry != Expiry::TooOld)
+                    .and_then(|ttl| moment_of(folded.item.get(ttl)?));
                 tally.keys.push((key, made_locator(at.sheet.attempt, ttl)));
                 let origin = ComparedOrigin {
                     sheet: at.sheet.clone(),
