@@ -210,7 +210,7 @@ async fn find_hidden_columns(
         let may_have = "may have invisible columns that this user may not read";
         let may_have = table.may_hide_invisible.then(|| may_have.to_owned());
         for has in has.into_iter().chain(may_have) {
-            let grant = server.grant(&table.name.to_string());
+            let grant = server.grant_help(&table.name.to_string());
             let notice = format!("{} {has}; {grant}", table.name);
             catalog.notices.push(notice);
         }

@@ -16,10 +16,10 @@ impl Server {
 
     /// Puts the driver's error into the protocol's words.
     pub(super) fn fault(&self, object: String, cause: sqlx::Error) -> SourceError {
-        match number(&cause) {
+        match error_number(&cause) {
             // Access denied: to a schema, a table, a column, a routine.
             Some(1044 | 1142 | 1143 | 1370) => {
-                let help = self.grant(&object);
+                let help = self.grant_help(&object);
                 SourceError::Permission {
                     object,
                     help,
@@ -42,7 +42,7 @@ impl Server {
     }
 
     /// What to do where the user may not read something.
-    pub(super) fn grant(&self, object: &str) -> String {
+    pub(super) fn grant_help(&self, object: &str) -> String {
         let (user, host) = self.user.rsplit_once('@').unwrap_or((&self.user, "%"));
         format!("let an administrator GRANT SELECT ON {object} TO '{user}'@'{host}'")
     }
@@ -50,11 +50,11 @@ impl Server {
 
 /// Whether the server refused something because the user may not read a table or a column.
 pub(super) fn is_refusal(cause: &sqlx::Error) -> bool {
-    matches!(number(cause), Some(1142 | 1143))
+    matches!(error_number(cause), Some(1142 | 1143))
 }
 
-/// The words for a relation in messages.
-pub(super) fn object(from: &Relation) -> String {
+/// A relation as messages name it.
+pub(super) fn relation_name(from: &Relation) -> String {
     match from {
         Relation::Table(name) => name.to_string(),
         Relation::Query(_) => "the mapping's query".to_owned(),
@@ -62,7 +62,7 @@ pub(super) fn object(from: &Relation) -> String {
 }
 
 /// The server's own error number.
-fn number(cause: &sqlx::Error) -> Option<u16> {
+fn error_number(cause: &sqlx::Error) -> Option<u16> {
     let error = cause.as_database_error()?;
     Some(error.try_downcast_ref::<MySqlDatabaseError>()?.number())
 }
@@ -77,18 +77,18 @@ pub(super) fn is_unknown_type(cause: &sqlx::Error) -> bool {
 }
 
 /// The URL without user, password and parameters.
-pub(super) fn place(url: &Url) -> String {
+pub(super) fn server_url(url: &Url) -> String {
     let host = url.host_str().unwrap_or("localhost");
     let port = url.port().unwrap_or(3306);
     format!("mysql://{host}:{port}{}", url.path().trim_end_matches('/'))
 }
 
 /// What to do when no connection can be made.
-pub(super) fn help(cause: &sqlx::Error) -> String {
+pub(super) fn connect_help(cause: &sqlx::Error) -> String {
     if let Some(help) = TLS.help(cause) {
         return help;
     }
-    let known = match (cause, number(cause)) {
+    let known = match (cause, error_number(cause)) {
         (_, Some(1045 | 1698)) => {
             "the server refuses this user or password; in a URL, write special characters of the \
              password as %XX. It says the same where the account requires TLS, which \
@@ -134,8 +134,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_holds_no_secret() {
+    fn a_servers_url_holds_no_secret() {
         let url = Url::parse("mysql://app:s3cret@db.example/shop?ssl-mode=required&password=x");
-        assert_eq!(place(&url.unwrap()), "mysql://db.example:3306/shop");
+        assert_eq!(server_url(&url.unwrap()), "mysql://db.example:3306/shop");
+    }
+
+    #[test]
+    fn help_tells_a_missing_socket_from_an_unknown_host_and_from_another_server() {
+        let socket = sqlx::Error::Io(std::io::ErrorKind::NotFound.into());
+        assert!(connect_help(&socket).starts_with("there is no such socket"));
+        let unknown = "failed to lookup address information: Name or service not known";
+        let host = sqlx::Error::Io(std::io::Error::other(unknown));
+        assert!(connect_help(&host).starts_with("is the host's name right"));
+        let other = sqlx::Error::Protocol("unexpected packet".to_owned());
+        assert!(connect_help(&other).starts_with("is it MySQL or MariaDB"));
     }
 }
