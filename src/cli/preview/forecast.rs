@@ -170,7 +170,7 @@ fn collisions(forecast: &Forecast) -> String {
         counted(items, "item"),
         if items == 1 { "is" } else { "are" },
     )];
-    for collision in named.iter().take(super::NAMED) {
+    for collision in named.iter().take(super::NAMED_KEYS) {
         let items = counted(collision.items, "item");
         if collision.rows.is_empty() {
             out.push(format!("   {items}: their rows could not be read again"));
@@ -184,7 +184,7 @@ fn collisions(forecast: &Forecast) -> String {
             out.push(format!("     and {} more", count(collision.items - shown)));
         }
     }
-    let shown = whole(named.len().min(super::NAMED));
+    let shown = whole(named.len().min(super::NAMED_KEYS));
     if keys > shown {
         out.push(format!("   and {} more keys", count(keys - shown)));
     }

@@ -37,7 +37,7 @@ use super::scope::RunSelection;
 use crate::proof::{self, DuplicateGroups, Proof, ProofError};
 
 /// Keys whose rows are looked for, where the run does not begin because of them.
-const NAMED: usize = 10_000;
+const NAMED_KEYS: usize = 10_000;
 
 /// What the proof needs.
 pub(crate) struct KeyPass<'k> {
@@ -99,7 +99,7 @@ impl Proved {
             }
             self.keys.shared += losers;
             self.keys.shared_outside += replaced;
-            if self.begins(max_rejects) || self.contest.len() < NAMED {
+            if self.begins(max_rejects) || self.contest.len() < NAMED_KEYS {
                 self.contest.enter(group.fingerprint, &group.locators);
             }
         }
@@ -670,12 +670,12 @@ mod tests {
 
     #[test]
     fn a_run_that_does_not_begin_holds_no_more_keys_than_are_named() {
-        let shared = u64::try_from(NAMED).unwrap() + 100;
+        let shared = u64::try_from(NAMED_KEYS).unwrap() + 100;
         for (max_rejects, held) in [
-            (Some(0), NAMED),
-            (Some(shared - 50), NAMED + 50),
-            (Some(shared), NAMED + 100),
-            (None, NAMED + 100),
+            (Some(0), NAMED_KEYS),
+            (Some(shared - 50), NAMED_KEYS + 50),
+            (Some(shared), NAMED_KEYS + 100),
+            (None, NAMED_KEYS + 100),
         ] {
             let mut proof = Proof::new(proof::ProofOptions::default());
             for key in 0..shared {

@@ -27,7 +27,7 @@ use crate::verify::{
 const REJECTS: usize = 10_000;
 
 /// Findings that the report names.
-const NAMED: usize = 20;
+const NAMED_FINDINGS: usize = 20;
 
 /// What there is to say about a route. As JSON its field names are stable.
 #[derive(Serialize)]
@@ -99,7 +99,7 @@ impl RouteReport {
             .map(|finding| line(finding, kind, &reports))
             .filter(|_| has_ended(&verification))
             .collect();
-        verification.findings.truncate(NAMED);
+        verification.findings.truncate(NAMED_FINDINGS);
         Self {
             route: kind,
             export: open.place.to_string(),
