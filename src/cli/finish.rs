@@ -181,7 +181,7 @@ fn print(
     }
 }
 
-/// A line for each of the first [`NAMED`], and one that counts the others.
+/// A line for each of the first [`NAMED_ON_TERMINAL`], and one that counts the others.
 fn named<T>(all: &[T], line: impl Fn(&T) -> String) -> Vec<String> {
     let mut lines: Vec<String> = all.iter().take(NAMED_ON_TERMINAL).map(line).collect();
     if all.len() > NAMED_ON_TERMINAL {
