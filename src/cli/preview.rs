@@ -28,7 +28,7 @@ use crate::preview::{ItemTypeSample, SampleReject, sample};
 /// Columns of a table where there is no terminal.
 const COLUMNS: u16 = 100;
 /// Keys that several items have and whose rows a report shows.
-const NAMED: usize = 20;
+const NAMED_KEYS: usize = 20;
 
 /// How items, or the report on all of them, are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -458,9 +458,9 @@ async fn a_reject_that_stands_for_several_rows_is_told() {
     let report = case.migrate(&["--retry-rejects", &file], 0);
     assert_eq!(total(&report, "written"), 3);
     let warnings = report["warnings"].to_string();
-    let told = "1 row of the rejects file has a key that several rows of the source have";
+    let warning = "1 row of the rejects file has a key that several rows of the source have";
     assert!(
-        warnings.contains(told) && !warnings.contains("2024-01-02"),
+        warnings.contains(warning) && !warnings.contains("2024-01-02"),
         "{warnings}"
     );
 }

@@ -510,8 +510,7 @@ fn path_text(operand: &[ExpressionPiece]) -> Option<String> {
     words.collect()
 }
 
-// The words and signs of it.
-
+/// A word or a sign of an expression.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Name(String, bool),

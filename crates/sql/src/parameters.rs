@@ -646,9 +646,16 @@ fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
 
 /// Whether texts of a type of PostgreSQL are compared without case, or without blanks at the end.
 fn is_compared_otherwise(data_type: &str, dbms: Dbms) -> bool {
-    let name = data_type.rsplit('.').next().unwrap_or_default();
-    let name = name.split('(').next().unwrap_or_default();
-    let name = name.trim().trim_matches('"').to_lowercase();
+    let name = data_type
+        .rsplit('.')
+        .next()
+        .unwrap_or_default()
+        .split('(')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_matches('"')
+        .to_lowercase();
     dbms == Dbms::Postgres && ["citext", "bpchar", "char", "character"].contains(&&*name)
 }
 

@@ -133,9 +133,12 @@ fn relation(relation: &FromRelation) -> String {
         RelationSource::Query => "(query)".to_owned(),
         RelationSource::Other => "?".to_owned(),
     };
-    let called = relation.called.as_ref().map(|name| &*name.text);
-    let called = called.filter(|called| !source.ends_with(called));
-    let called = called.map_or(String::new(), |called| format!(" {called}"));
+    let called = relation
+        .called
+        .as_ref()
+        .map(|name| &*name.text)
+        .filter(|called| !source.ends_with(called))
+        .map_or(String::new(), |called| format!(" {called}"));
     let missing = if relation.may_be_missing { "?" } else { "" };
     let on: Vec<String> = relation.on.iter().map(condition).collect();
     let on = if on.is_empty() {

@@ -379,9 +379,11 @@ impl InsertedColumns {
             let now = named.iter().enumerate();
             let now = now.filter(|(place, (_, is_field))| !is_field && is_now(*place));
             found.now = now.map(|(_, (name, _))| name.text.clone()).collect();
-            let said = named.into_iter().zip(by_place);
-            let said = said.filter(|((_, is_field), _)| !is_field);
-            let said = said.map(|((name, _), value)| (name.text, value));
+            let said = named
+                .into_iter()
+                .zip(by_place)
+                .filter(|((_, is_field), _)| !is_field)
+                .map(|((name, _), value)| (name.text, value));
             let stays = |(name, value): &(String, Constant)| {
                 let mut set = upserted.iter().filter(|(set, _)| set.is(name));
                 set.all(|(_, given)| {

@@ -136,10 +136,12 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
         let scans = without_scans(&mapping.scans());
         format!("{}{scans}", usd(mapping.usd_month))
     });
-    let not_priced = mappings.first().into_iter();
-    let not_priced = not_priced.flat_map(|first| &first.not_priced);
-    let not_priced = not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why));
-    let not_priced: String = not_priced.collect();
+    let not_priced: String = mappings
+        .first()
+        .into_iter()
+        .flat_map(|first| &first.not_priced)
+        .map(|one| format!("\n{} is not priced: {}", one.name, one.why))
+        .collect();
     format!(
         "{}{}{not_priced}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})\nan access pattern with the SQL of the statement is taken to answer it: `verify --patterns` compares the answers",
         figures(&header, rows),

@@ -229,7 +229,7 @@ fn life(report: &Report) -> Vec<String> {
 }
 
 /// Keys whose rows are looked for by a load that does not begin because of them.
-const NAMED: u64 = 10_000;
+const NAMED_KEYS: u64 = 10_000;
 
 /// Rows that are rejected, or would have been by a load that has not begun because of them.
 fn refused(report: &Report) -> u64 {
@@ -268,7 +268,7 @@ fn rejects(report: &Report) -> String {
     }
     if let Some(file) = &report.rejects_file {
         // Of many rows that share keys only the first are looked up.
-        let which = if is_stopped && report.keys.all_shared() > NAMED {
+        let which = if is_stopped && report.keys.all_shared() > NAMED_KEYS {
             "those that were looked up are in"
         } else {
             "all of them, with their items, are in"

@@ -35,8 +35,8 @@ pub fn export(
         ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
         ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
         ExportFormat::IamMigration => Ok(iam::migration(model, options)),
-        ExportFormat::IamImport => Ok(iam::route(model, options, true)),
-        ExportFormat::IamBulk => Ok(iam::route(model, options, false)),
+        ExportFormat::IamImport => Ok(iam::import(model, options)),
+        ExportFormat::IamBulk => Ok(iam::bulk(model, options)),
         ExportFormat::IamApplication => iam::application(model, options),
     }
 }

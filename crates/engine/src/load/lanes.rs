@@ -329,8 +329,6 @@ pub(crate) fn spread(plan: &ChunkPlan, lanes: usize) -> Vec<(ChunkId, ChunkPart)
     order.filter_map(|at| all.get(at).cloned()).collect()
 }
 
-// What the lanes of a run read, on its way to the workers.
-
 /// Hands blocks to the workers of a run, and tells who listens which pass is read.
 pub(crate) struct Reader<'r, T> {
     pub(crate) model: &'r Model,

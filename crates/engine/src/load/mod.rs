@@ -86,7 +86,7 @@ pub(crate) use prove::{
     ContestedKeys, KeyPass, SharingRow, item_type_of, locator, narrow, shares_key,
 };
 pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, compare};
-pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
+pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note};
 pub(crate) use report::{is_zero, rate};
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
 pub(crate) use scope::{EXPIRED, REJECTED, made_locator};

@@ -407,9 +407,7 @@ pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
     }
 }
 
-// Where the time of a run goes, over all its tasks.
-
-/// Where the time of a run goes.
+/// Where the time of a run goes, over all its tasks.
 #[derive(Debug, Default)]
 pub(super) struct RunTimes {
     /// Waiting for rows.
@@ -435,9 +433,7 @@ impl Timer {
     }
 }
 
-// What a run tells while it goes on. The command line draws bars from it; nothing is drawn here.
-
-/// Hears how a run goes. Called for each chunk or batch, never for each row; every method may be
+/// Hears how a run goes: the command line draws bars from it. Called for each chunk or batch, never for each row; every method may be
 /// called from any thread.
 #[expect(unused_variables, reason = "nobody has to hear everything")]
 pub trait Progress: Send + Sync {

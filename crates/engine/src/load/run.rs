@@ -474,9 +474,11 @@ impl Run {
         let mut warnings = self.warnings;
         if outcome.is_finished() {
             let item_types = self.load.model.item_types.iter();
-            let loaded = item_types.zip(selected(&self.load.model));
-            let loaded = loaded.filter(|(_, is_loaded)| *is_loaded);
-            let loaded: Vec<&str> = loaded.map(|(one, _)| &*one.name).collect();
+            let loaded: Vec<&str> = item_types
+                .zip(selected(&self.load.model))
+                .filter(|(_, is_loaded)| *is_loaded)
+                .map(|(one, _)| &*one.name)
+                .collect();
             let selection = &self.load.options.selection;
             warnings.extend(selection.remarks(&loaded, self.resumed));
             warnings.extend(self.keys.remarks());

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::row::{row_json, row_key};
 
 /// Rows of a rejects file that are named if they are not found; more are counted.
-const NAMED: usize = 5;
+const NAMED_ROWS: usize = 5;
 
 /// What is done with items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -68,7 +68,7 @@ impl SelectedRows {
         });
         let mut named: Vec<&NamedRow> = rows.map(|(row, _)| row).collect();
         named.sort();
-        let first = named.iter().take(NAMED);
+        let first = named.iter().take(NAMED_ROWS);
         let first: Vec<String> = first.map(|(of, key)| format!("{of} {key}")).collect();
         (!named.is_empty()).then(|| (named.len(), first.join(", ")))
     }

@@ -314,12 +314,8 @@ fn read_unmatched(model: &mut Arc<Model>) {
     }
 }
 
-// What earlier attempts at a run have done, and how much of it still counts.
-//
-// A chunk that is done is skipped where the database proves that nothing has changed since. Where
-// it cannot, the chunk is read again and only what differs is written.
-
-/// What earlier attempts have done.
+/// What earlier attempts at a run have done, and how much of it still counts. A chunk that is done is skipped where the
+/// database proves that nothing has changed since. Where it cannot, the chunk is read again and only what differs is written.
 #[derive(Debug, Default)]
 pub(super) struct EarlierProgress {
     /// The plan they followed; `None`: there is none to go on with.

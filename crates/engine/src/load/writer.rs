@@ -471,8 +471,6 @@ impl Delivery {
     }
 }
 
-// A batch on its way, with what is known of each of its items.
-
 /// Where an item comes from.
 #[derive(Debug, Clone)]
 pub(super) struct ItemOrigin {

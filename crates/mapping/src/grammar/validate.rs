@@ -335,8 +335,6 @@ fn words(shape: &ValueShape) -> String {
     }
 }
 
-// Which directives go together in one map.
-
 /// The directives that make a map a value of its own, each with those that go with it.
 const VALUES: &[(&str, &[&str])] = &[
     (

@@ -82,10 +82,8 @@ fn code(name: &str) -> Result<Code, (String, String)> {
     }
 }
 
-// Parameters in the SQL of item types, to which nothing gives a value: SQLite and MySQL take some of them for NULL, and
-// leave out every row.
-
-/// Tells of parameters in `where`, `$when` and `from: { sql }`.
+/// Reports parameters in `where`, `$when` and `from: { sql }`, to which nothing gives a value: SQLite and MySQL take some
+/// of them for NULL, and leave out every row.
 pub(super) fn check(whole: &ResolvedMapping<'_>) {
     let dbms = whole.catalog.dbms;
     for sql in whole.raw.queries() {

@@ -5,7 +5,7 @@ use dynafold_relational::catalog::{DataType, Table, TypeFamily};
 use dynafold_relational::scan::Embed;
 
 use super::bind::ItemBinder;
-use super::join::{matched, ours};
+use super::join::{column_pairs, our_column};
 use super::pass::PassBuilder;
 use super::scope::{ColumnPair, ExplodedElement, Scope};
 use crate::diagnostic::Code;
@@ -106,7 +106,7 @@ impl ItemBinder<'_> {
     ) -> Option<Vec<ColumnPair>> {
         let table = child.table?;
         if let Some(pairs) = yaml.get("$match") {
-            return matched(Code::Embed, &read_pairs(Some(pairs)), table, self.scope);
+            return column_pairs(Code::Embed, &read_pairs(Some(pairs)), table, self.scope);
         }
         let mut help =
             "name the columns that match: $match: { child_column: our_column }".to_owned();
@@ -170,7 +170,7 @@ impl ItemBinder<'_> {
             Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
             _ => (text, false),
         };
-        let found = ours(&written.with(name.to_owned()), self.scope)?;
+        let found = our_column(&written.with(name.to_owned()), self.scope)?;
         let (owner, data_type) = (found.owner.as_deref(), &found.known?.data_type);
         Some((self.pass.column(owner, &found.column, data_type), descends))
     }
@@ -203,9 +203,7 @@ fn listed(keys: &[Vec<ColumnPair>]) -> String {
     keys.iter().map(pairs).collect::<Vec<_>>().join(" and ")
 }
 
-// Binds `explode`: arrays of which each element makes an item.
-
-/// Gives every exploded element its places in the row, and adds it to the scope.
+/// Binds `explode`: gives every exploded element its places in the row, and adds it to the scope.
 pub(super) fn resolve(
     raw: &RawItem,
     scope: &mut Scope<'_>,

@@ -32,9 +32,9 @@ fn report<'a>(
     ttl: &str,
     found: &[&'a ResolvedItem],
 ) {
-    let expiring = found.iter().map(|item| &item.item);
-    let expiring = expiring.filter(|item| item.may_expire(whole.table));
-    let expiring = joined(expiring.map(|item| &*item.name), ", ");
+    let item_types = found.iter().map(|item| &item.item);
+    let expire = item_types.filter(|item| item.may_expire(whole.table));
+    let expiring = joined(expire.map(|item| &*item.name), ", ");
     if expiring.is_empty() {
         return;
     }

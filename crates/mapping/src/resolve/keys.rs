@@ -22,10 +22,10 @@ pub(super) fn check(whole: &ResolvedMapping<'_>) {
         }
     }
     // An item type that says what becomes of expired items is told itself that it has none.
-    let is_told = |item: &ResolvedItem| item.item.expired != Expired::Load;
+    let sets_expired = |item: &ResolvedItem| item.item.expired != Expired::Load;
     if let Some(ttl) = &whole.raw.table.ttl
         && whole.is_complete()
-        && !whole.resolved.iter().any(is_told)
+        && !whole.resolved.iter().any(sets_expired)
     {
         check_ttl_is_set(ttl, whole.resolved, diagnostics);
     }

@@ -28,7 +28,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 }
 
 /// Other item types that a diagnostic names.
-const NAMED: usize = 3;
+const NAMED_ITEM_TYPES: usize = 3;
 
 /// Tells of item types that could make one key with those before them: once for each.
 fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
@@ -56,7 +56,7 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                     .with_help(help);
                 others
                     .iter()
-                    .take(NAMED)
+                    .take(NAMED_ITEM_TYPES)
                     .fold(diagnostic, |diagnostic, (other, _)| {
                         diagnostic.with_other(other.place(&last.name), "the other key")
                     })
@@ -94,10 +94,10 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 }
 
 fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
-    let names = others.iter().take(NAMED);
-    let names = names.map(|(other, _)| format!("`{}`", other.item.name));
-    let names = joined(names, ", ");
-    match others.len().saturating_sub(NAMED) {
+    let named = others.iter().take(NAMED_ITEM_TYPES);
+    let quoted = named.map(|(other, _)| format!("`{}`", other.item.name));
+    let names = joined(quoted, ", ");
+    match others.len().saturating_sub(NAMED_ITEM_TYPES) {
         0 => names,
         more => format!("{names} and {}", counted(more, "more item type")),
     }

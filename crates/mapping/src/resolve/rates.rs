@@ -207,9 +207,10 @@ impl<'a> PartitionKey<'_, 'a> {
                             Some(from_shard) => (String::new(), from_shard),
                             None => (column(placeholder), filters),
                         };
-                        let filters = filters.iter();
-                        let filters = filters.filter(|it| !matches!(it, Filter::Default(_)));
-                        let filters: Vec<&Filter> = filters.collect();
+                        let filters: Vec<&Filter> = filters
+                            .iter()
+                            .filter(|it| !matches!(it, Filter::Default(_)))
+                            .collect();
                         let _ = write!(into, "{{{source} {filters:?}}}");
                     }
                     TemplatePart::Optional(inner) => {

@@ -39,7 +39,7 @@ pub(super) struct JoinedParent<'a> {
     /// Whether a row may have no parent.
     pub(super) optional: bool,
     /// Whether a row may have several.
-    pub(super) one: JoinUniqueness,
+    pub(super) uniqueness: JoinUniqueness,
 }
 
 /// What is known of a join giving one row for each of ours.

@@ -21,7 +21,7 @@ use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
-use self::scan::{Disagreements, SqliteDialect, UTF8, cell, object};
+use self::scan::{Disagreements, SqliteDialect, UTF8, cell, relation_name};
 pub use self::state::create;
 use crate::chunk::{answer, chunks, numbers};
 use crate::layout::ScanLayout;
@@ -30,7 +30,7 @@ use dynafold_relational::catalog::{Catalog, Column, DataType};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState, log_of};
-use super::identity::{ServerActivity, Work};
+use super::watch::{ServerActivity, Work};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     statement,
@@ -233,7 +233,7 @@ impl Source for Sqlite {
     async fn prepare(&mut self, scan: &Scan) -> Result<()> {
         let sql = AssertSqlSafe(statement(&UTF8, scan)).into_sql_str();
         let prepared = self.connection.prepare(sql).await;
-        checked(object(&scan.from), prepared.map(drop))
+        checked(relation_name(&scan.from), prepared.map(drop))
     }
 
     async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
@@ -260,7 +260,7 @@ impl Source for Sqlite {
         let sql = AssertSqlSafe(sql.to_owned());
         let rows = sqlx::raw_sql(sql).fetch_all(&mut self.connection).await;
         let numbers = rows.and_then(|rows| numbers(&rows, cell));
-        checked(object(&scan.from), numbers)
+        checked(relation_name(&scan.from), numbers)
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
@@ -273,7 +273,7 @@ impl Source for Sqlite {
             let column = columns.get(at).copied().unwrap_or(at);
             disagreements.cell(row, column, data_type, first + at)
         };
-        let fault = |cause| fault(object(&scan.from), cause);
+        let fault = |cause| fault(relation_name(&scan.from), cause);
         chunks(rows, None, scan, cell, fault)
     }
 

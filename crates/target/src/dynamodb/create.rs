@@ -150,10 +150,9 @@ impl Dynamodb {
     }
 }
 
-// Deleting a table, and waiting until it is gone. Safe to repeat.
-
 impl Dynamodb {
-    /// `id`: that of the table which may be deleted, where it is known.
+    /// Deletes a table, and waits until it is gone. Safe to repeat. `id`: that of the table which may be deleted, where
+    /// it is known.
     pub(super) async fn remove_table(&self, name: &str, id: Option<&str>) -> Result<bool> {
         let begun = Instant::now();
         let (mut pause, mut asked, mut is_going) = (LOOK.0, false, false);
@@ -180,9 +179,10 @@ impl Dynamodb {
                 match self.control::<Value>(&action, &request).await {
                     Ok(answer) => {
                         asked = true;
-                        let deleted = answer.get("TableDescription");
-                        let deleted = deleted.and_then(|it| ServiceTable::deserialize(it).ok());
-                        let deleted = deleted.and_then(|deleted| deleted.id());
+                        let deleted = answer
+                            .get("TableDescription")
+                            .and_then(|it| ServiceTable::deserialize(it).ok())
+                            .and_then(|deleted| deleted.id());
                         if is_other(id.as_ref(), deleted.as_ref()) {
                             let message = "the table was deleted, somebody created it again, and this run has deleted the new one";
                             return Err(created_again("DeleteTable", message, "loaded"));

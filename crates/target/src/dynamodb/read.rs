@@ -224,9 +224,13 @@ impl Dynamodb {
         from: Option<Position>,
     ) -> Result<Page> {
         // Names may be reserved words.
-        let names = wanted.attributes.iter().flatten().enumerate();
-        let names = names.map(|(at, name)| (format!("#a{at}"), json!(&**name)));
-        let mut names: serde_json::Map<String, Value> = names.collect();
+        let mut names: serde_json::Map<String, Value> = wanted
+            .attributes
+            .iter()
+            .flatten()
+            .enumerate()
+            .map(|(at, name)| (format!("#a{at}"), json!(&**name)))
+            .collect();
         let places: Vec<&str> = names.keys().map(String::as_str).collect();
         let projection = wanted.attributes.as_ref().map(|_| json!(places.join(",")));
         let (action, condition, values) = match &wanted.partition {
@@ -309,12 +313,13 @@ impl Dynamodb {
 /// A page as an answer holds it.
 fn page(table: &Table, action: &Attempt<'_>, answer: PageResponse) -> Result<Page> {
     let garbled = |error: NotAValue| action.garbled(error);
-    let items = match action.operation {
+    let found = match action.operation {
         "GetItem" => Some(answer.item.into_iter().collect()),
         _ => answer.items,
     };
-    let items = items.ok_or_else(|| action.incomplete("Items"))?.into_iter();
-    let items = items
+    let items = found
+        .ok_or_else(|| action.incomplete("Items"))?
+        .into_iter()
         .map(|found| item(table, found))
         .collect::<Result<_, _>>();
     let next = answer.last_evaluated_key.filter(|key| *key != json!({}));

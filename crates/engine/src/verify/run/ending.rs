@@ -521,9 +521,7 @@ pub(super) fn order(place: u128) -> u64 {
     xxh3_64(&place.to_le_bytes())
 }
 
-// Items of the table that the source does not make.
-
-/// What was found of them.
+/// What was found of items of the table that the source does not make.
 #[derive(Debug, Default)]
 pub(super) struct UnexpectedItems {
     /// `None` where they were not looked for to the end.
@@ -641,7 +639,7 @@ pub(super) fn name(model: &Model, index: usize) -> Option<String> {
 }
 
 #[cfg(test)]
-mod sample_tests {
+mod tests {
     use super::*;
 
     #[test]

@@ -284,9 +284,7 @@ impl VerifyRun {
     }
 }
 
-// What a comparison is given by its caller: source, target, mapping, and how to compare.
-
-/// A comparison to be made.
+/// A comparison to be made: source, target, mapping, and how to compare.
 pub struct Verify {
     /// The source, whose snapshot is not open yet; `None` once the run has it.
     pub source: Option<Box<dyn Source>>,
@@ -343,9 +341,7 @@ impl VerifyOptions {
     }
 }
 
-// How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
-
-/// Everything that is needed before the first row.
+/// Everything that is needed before the first row: the snapshot, the plan, the proof of keys, and the draw of a sample.
 struct VerifySetup {
     source: Box<dyn Source>,
     plan: ChunkPlan,

@@ -16,7 +16,6 @@ use super::bind::PatternBinder;
 use super::keys::AskedKey;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
-use crate::resolve::equality::{folds, is_insensitive};
 use crate::template::Filter;
 
 /// How the sort key of an item type stands to the column that the SQL sorts by.
@@ -322,8 +321,10 @@ impl PatternBinder<'_> {
             let at = self.parameters.find(&one.parameter)?;
             let (_, _, column) = select.origin(&one.column, catalog)?;
             let mut pairs = self.pairs.iter();
-            let pair = pairs.find(|pair| pair.asked.place.column == at && !folds(&pair.made))?;
-            is_insensitive(column).then_some((&one.column.name.text, pair))
+            let pair = pairs
+                .find(|pair| pair.asked.place.column == at && !pair.made.has_one_spelling())?;
+            let name = &one.column.name.text;
+            column.has_insensitive_text().then_some((name, pair))
         });
         let Some((column, pair)) = found else { return };
         let message = format!(

@@ -89,9 +89,12 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, context: &PatternContext<'_>) -> Op
         _ => None,
     });
     let partition: Option<Vec<(KeyAttribute, Template)>> = partition.collect();
-    let sort = keys.sort.iter().filter(|key| entry(pattern, key).is_some());
-    let sort = sort.map(|key| Some((key.clone(), pattern_of(key)?)));
-    let sort: Option<Vec<(KeyAttribute, SortCondition)>> = sort.collect();
+    let sort: Option<Vec<(KeyAttribute, SortCondition)>> = keys
+        .sort
+        .iter()
+        .filter(|key| entry(pattern, key).is_some())
+        .map(|key| Some((key.clone(), pattern_of(key)?)))
+        .collect();
     binder.settings(&keys);
     let filter = binder.filter(&keys);
     binder.bind_params();

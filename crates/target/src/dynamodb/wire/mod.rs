@@ -181,8 +181,6 @@ async fn exchange(
     }
 }
 
-// An answer: whole, as it was sent, and an error or none.
-
 /// An answer that was read to its end.
 #[derive(Debug)]
 struct WireResponse {
@@ -249,9 +247,8 @@ fn plain(kind: &str) -> &str {
     kind.rsplit('#').next().unwrap_or(kind).trim()
 }
 
-// A request's body: three parts, the middle one shared with the batch that it comes from.
-
-/// The parts of a body that are still to be sent. Cloning it copies none of them.
+/// The parts of a body that are still to be sent: the middle one is shared with the batch that it comes from. Cloning
+/// the body copies none of them.
 #[derive(Debug, Clone)]
 pub(super) struct RequestBody {
     parts: [Bytes; 3],
@@ -305,22 +302,5 @@ impl http_body::Body for RequestBody {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(u64::try_from(self.left()).unwrap_or(u64::MAX))
-    }
-}
-
-#[cfg(test)]
-mod answer_tests {
-    use super::*;
-
-    #[test]
-    fn codes_stand_alone() {
-        for kind in [
-            "ThrottlingException",
-            "com.amazonaws.dynamodb.v20120810#ThrottlingException",
-            "ThrottlingException:http://internal.amazon.com/coral/",
-            "aws.protocoltests#ThrottlingException:http://internal.amazon.com/coral/",
-        ] {
-            assert_eq!(plain(kind), "ThrottlingException");
-        }
     }
 }

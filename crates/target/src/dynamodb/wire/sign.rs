@@ -93,12 +93,10 @@ pub(crate) fn encoded(path: &str) -> String {
     path.bytes().map(byte).collect()
 }
 
-// The service's time: the computer's, corrected once an answer has shown that it is off.
-
 /// Below this a refused signature is what it says, as in the SDK.
 const SKEW: SignedDuration = SignedDuration::from_mins(4);
 
-/// A clock with what is known of its error. Clones share that; the SDK signs by one.
+/// The computer's clock, corrected once an answer has shown that it is off. Clones share that; the SDK signs by one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
     inner: Arc<ClockCorrection>,
@@ -170,7 +168,7 @@ fn parse(date: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-mod clock_tests {
+mod tests {
     use super::*;
 
     #[test]

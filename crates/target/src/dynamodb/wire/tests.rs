@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::hash::sha256;
 use super::sign::{Signed, SigningScope, authorization};
 use super::template::RequestCapture;
-use super::{RequestBody, Vault, Wire, sign};
+use super::{RequestBody, Vault, Wire, plain, sign};
 use crate::dynamodb::ServiceLocation;
 use crate::dynamodb::classify::Attempt;
 use crate::{ErrorClass, Result};
@@ -334,4 +334,16 @@ async fn no_credentials_are_told_of() {
         (error.class, &*error.code),
         (ErrorClass::Fatal, "Credentials")
     );
+}
+
+#[test]
+fn codes_stand_alone() {
+    for kind in [
+        "ThrottlingException",
+        "com.amazonaws.dynamodb.v20120810#ThrottlingException",
+        "ThrottlingException:http://internal.amazon.com/coral/",
+        "aws.protocoltests#ThrottlingException:http://internal.amazon.com/coral/",
+    ] {
+        assert_eq!(plain(kind), "ThrottlingException");
+    }
 }

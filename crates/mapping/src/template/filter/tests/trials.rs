@@ -63,7 +63,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         bits: 32,
         unsigned: false,
     };
-    for (data_type, written, told) in [
+    for (data_type, written, reported) in [
         (
             DataType::Date,
             "plus(1h)",
@@ -186,7 +186,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
     ] {
         assert_eq!(
             refused(&data_type, Dbms::Postgres, written),
-            told,
+            reported,
             "{data_type:?} | {written}"
         );
     }
@@ -215,7 +215,7 @@ fn a_column_that_counts_its_rows_needs_as_many_digits() {
         bits: 32,
         unsigned: false,
     };
-    for (rows, written, is_told) in [
+    for (rows, written, is_reported) in [
         (60_000, "pad(3)", true),
         (60_000, "pad(5)", false),
         (1_000, "pad(3)", false),
@@ -230,8 +230,8 @@ fn a_column_that_counts_its_rows_needs_as_many_digits() {
             .counting(rows, "there are so many".to_owned());
         let refusals = tried(&mut trial, &integer, written);
         let is_some = matches!(refusals.as_slice(), [(Code::RefusedValues, ..)]);
-        assert_eq!(is_some, is_told, "{rows} {written}: {refusals:?}");
-        assert!(is_told || refusals.is_empty(), "{rows} {written}");
+        assert_eq!(is_some, is_reported, "{rows} {written}: {refusals:?}");
+        assert!(is_reported || refusals.is_empty(), "{rows} {written}");
     }
 }
 
