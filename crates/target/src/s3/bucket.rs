@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
 use super::S3Location;
-use super::answer::{S3Answer, Texts};
+use super::answer::{XmlAnswer, Texts};
 use super::failure::S3Attempt;
 use crate::dynamodb::wire::hash::sha256;
 use crate::dynamodb::wire::vault::{HeldCredentials, is_expiry};
@@ -616,8 +616,8 @@ pub(super) fn read(
     body: &[u8],
     list: &str,
     names: &[&str],
-) -> Result<S3Answer> {
-    S3Answer::read(body, list, names).map_err(|error| {
+) -> Result<XmlAnswer> {
+    XmlAnswer::read(body, list, names).map_err(|error| {
         attempt
             .garbled("the answer cannot be read")
             .with_cause(error, 0)
@@ -631,7 +631,7 @@ fn put_request(key: &str, body: Vec<u8>) -> S3Request<'_> {
 
 /// The error that an answer is.
 pub(super) fn refusal(attempt: &S3Attempt<'_>, status: u16, body: &[u8]) -> TargetError {
-    let answer = S3Answer::read(body, "", &["Code", "Message"]).unwrap_or_default();
+    let answer = XmlAnswer::read(body, "", &["Code", "Message"]).unwrap_or_default();
     attempt.refused(answer.text("Code"), answer.text("Message"), status)
 }
 
