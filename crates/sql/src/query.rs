@@ -9,7 +9,6 @@ use sqlparser::ast::{
     self, BinaryOperator, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier,
     Statement, TableFactor, Visit, Visitor,
 };
-use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -18,10 +17,7 @@ use super::condition::{Comparator, ConditionTest, comparison};
 use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, has_expression, names};
 use super::order::{SortKey, order};
 use super::select::{Select, SelectOutput};
-use super::text::{Sql, dialect};
-
-/// How deep the parts of a query may be nested.
-const DEPTH: usize = 128;
+use super::text::{DEPTH, Sql, dialect, is_word};
 
 /// The stack of the thread that reads a query, in bytes. What `a OR b OR …` is read into is as deep as it is long, and
 /// the parser, which walks it, does not limit that.
@@ -369,13 +365,9 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
 /// Why a query with MySQL's operator BINARY is not read: the parser takes all that follows for its operand, the AND behind a
 /// comparison too.
 pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<UnreadableSql> {
-    let is = |token: &Token, wanted: Keyword| matches!(token, Token::Word(word) if word.keyword == wanted && word.quote_style.is_none());
-    let tokens = sql.tokens().iter().map(|token| &token.token);
-    let tokens: Vec<&Token> = tokens
-        .filter(|token| !matches!(token, Token::Whitespace(_)))
-        .collect();
-    let mut pairs = tokens.windows(2);
-    let is_operator = pairs.any(|pair| matches!(pair, [before, token] if is(token, Keyword::BINARY) && !is(before, Keyword::AS)));
+    let mut pairs = sql.signs().zip(sql.signs().skip(1));
+    let is_operator =
+        pairs.any(|(before, token)| is_word(token, "binary") && !is_word(before, "as"));
     let is_wide = |expression: &Expr| match expression {
         Expr::Cast {
             expr,
@@ -399,19 +391,16 @@ pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<Unreadable
 
 /// Whether ONLY stands before a table, which the parser takes for a table, and what is left without it.
 fn without_only(sql: &Sql) -> (bool, Vec<TokenWithSpan>) {
-    let is = |token: &Token, words: &[&str]| {
-        matches!(token, Token::Word(word) if word.quote_style.is_none()
-            && words.iter().any(|other| word.value.eq_ignore_ascii_case(other)))
-    };
     let (mut has_only, mut left) = (false, Vec::new());
     let mut before_table = false;
     for token in sql.tokens() {
-        if before_table && sql.dbms() == Some(Dbms::Postgres) && is(&token.token, &["only"]) {
+        if before_table && sql.dbms() == Some(Dbms::Postgres) && is_word(&token.token, "only") {
             has_only = true;
             continue;
         }
         if !matches!(token.token, Token::Whitespace(_)) {
-            before_table = token.token == Token::Comma || is(&token.token, &["from", "join"]);
+            let sign = &token.token;
+            before_table = *sign == Token::Comma || is_word(sign, "from") || is_word(sign, "join");
         }
         left.push(token.clone());
     }
