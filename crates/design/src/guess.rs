@@ -3,6 +3,7 @@
 use dynafold_format::{free_name, joined, text_if};
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
+use crate::has_items;
 use crate::owner::is_audit;
 use crate::workload::Statement;
 use dynafold_sql::{identifier, table_reference};
@@ -10,10 +11,7 @@ use dynafold_sql::{identifier, table_reference};
 /// A read by key of each table, of the children of each parent, and by each unique key.
 pub fn guess(catalog: &Catalog) -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
-    for table in &catalog.tables {
-        if !table.is_stored() || !table.readable || table.row_key().is_empty() {
-            continue;
-        }
+    for table in catalog.tables.iter().filter(|table| has_items(table)) {
         let name = &table.name.name;
         let mut add = |name: String, columns: &[String], order: &str, about: String| {
             // A name that a shell takes without quotes.

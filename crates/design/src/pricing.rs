@@ -459,10 +459,8 @@ impl Pricing<'_> {
                 let is_said = |key: &crate::structure::KeyPart| {
                     key.path.steps.is_empty() && write.found_by.contains(&key.path.column)
                 };
-                let is_found = |part: &Part<'_>| {
-                    let mut keys = part.partition.iter().chain(&part.sort);
-                    write.kind == WriteKind::Insert || keys.all(is_said)
-                };
+                let is_found =
+                    |part: &Part<'_>| write.kind == WriteKind::Insert || part.keys().all(is_said);
                 let search = if is_found(part) || !is_found(&own) {
                     0.0
                 } else {
@@ -607,12 +605,6 @@ fn decides(structure: &Structure<'_>, write: &Write) -> bool {
 
 /// Whether an update changes the key of an item's entry: a column of it, or the reference to the parent that has it.
 fn sets_key(part: &Part<'_>, write: &Write) -> bool {
-    let mut keys = part.partition.iter().chain(&part.sort);
-    keys.any(|key| {
-        let own = match key.path.steps.first() {
-            Some(step) => &*step.columns,
-            None => std::slice::from_ref(&key.path.column),
-        };
-        own.iter().any(|column| write.columns.contains(column))
-    })
+    let mut columns = part.keys().flat_map(|key| key.path.own_columns());
+    columns.any(|column| write.columns.contains(column))
 }

@@ -614,11 +614,10 @@ fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
 }
 
 pub(crate) fn gives_key(ask: &Ask<'_>, part: &Part<'_>) -> bool {
-    let mut keys = part.partition.iter().chain(&part.sort);
     ask.children.is_empty()
         && ask.filters.is_empty()
         && ask.required.is_empty()
-        && keys.all(|key| ask.has_equal(&key.path))
+        && part.keys().all(|key| ask.has_equal(&key.path))
 }
 
 fn indexes(material: &Material<'_, '_>) -> Vec<IndexReport> {

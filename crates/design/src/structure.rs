@@ -90,6 +90,11 @@ pub(crate) struct Structure<'c> {
 }
 
 impl Part<'_> {
+    /// The parts of its partition key and its sort key.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &KeyPart> {
+        self.partition.iter().chain(&self.sort)
+    }
+
     /// What decides in which shard an item stands: the last column of its row's key, which tells rows apart.
     pub(crate) fn shard_key(&self) -> Option<KeyPart> {
         let last = self.table.row_key().last();
@@ -108,11 +113,8 @@ impl Part<'_> {
 
     /// Whether no two rows have the same key.
     fn tells_apart(&self) -> bool {
-        let held = self.partition.iter().chain(&self.sort);
-        let held: Vec<Path> = held
-            .filter(|key| !key.folds)
-            .map(|key| key.path.clone().shortened())
-            .collect();
+        let held = self.keys().filter(|key| !key.folds);
+        let held: Vec<Path> = held.map(|key| key.path.clone().shortened()).collect();
         let mut row_key = self.table.row_key().iter();
         row_key.all(|column| held.contains(&Path::own(column)))
     }
@@ -125,8 +127,7 @@ impl Part<'_> {
 
     /// Whether its key is made of the columns of this unique key and no others.
     pub(crate) fn enforces(&self, key: &UniqueKey, catalog: &Catalog) -> bool {
-        let keys = self.partition.iter().chain(&self.sort);
-        let own = keys.map(|one| {
+        let own = self.keys().map(|one| {
             let is_own = one.path.steps.is_empty() && !one.folds;
             is_own.then_some(&one.path.column)
         });
@@ -232,9 +233,8 @@ impl<'c> Structure<'c> {
         self.when.is_empty()
             && !self.is_twin
             && self.parts.iter().all(|part| {
-                let mut keys = part.partition.iter().chain(&part.sort);
-                let all_there = keys.all(|key| !key.path.may_be_null(part.table, catalog));
-                all_there && part.tells_apart() && !part.is_bare
+                let may_be_null = |key: &KeyPart| key.path.may_be_null(part.table, catalog);
+                !part.keys().any(may_be_null) && part.tells_apart() && !part.is_bare
             })
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct LargeColumns {
 }
 
 /// What may well be otherwise: what saves the most first.
-pub(crate) struct Found {
+pub(crate) struct Otherwise {
     /// Large columns that may have items of their own.
     pub(crate) large: Vec<LargeColumns>,
     /// Copies that second requests may replace.
@@ -66,7 +66,7 @@ pub(crate) struct Found {
 pub(crate) type CopyPlace = (TableName, Vec<Step>);
 
 /// All of a design's, and what may well be otherwise.
-pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
+pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Otherwise) {
     let lines = &mut Lines::default();
     contention(material, lines);
     hot_keys(material, lines);
@@ -100,13 +100,13 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     personal(material, lines);
     filtered(material, lines);
     rates(material, lines);
-    let found = Found {
+    let otherwise = Otherwise {
         large,
         copied,
         scans_for,
         usd_scans,
     };
-    (std::mem::take(&mut lines.0), found)
+    (std::mem::take(&mut lines.0), otherwise)
 }
 
 #[derive(Default)]
@@ -463,11 +463,6 @@ fn part_of<'s, 'c>(structure: &'s Structure<'c>, table: &Table) -> Option<&'s Pa
 /// The columns of a partition key.
 fn columns(part: &Part<'_>) -> String {
     joined(part.partition.iter().map(|key| &*key.path.column), " and ")
-}
-
-/// The paths of both keys.
-fn key_paths<'p>(part: &'p Part<'_>) -> impl Iterator<Item = &'p Path> {
-    part.partition.iter().chain(&part.sort).map(|key| &key.path)
 }
 
 /// Values that are computed from what they were: one item takes so many writes, and two that read it first lose one.
@@ -1363,14 +1358,9 @@ fn upserts(material: &Material<'_, '_>, lines: &mut Lines) {
         let given = write.upserts_by.as_ref()?;
         let mut unknown = BTreeSet::new();
         for (slot, _, part) in material.parts(table) {
-            for path in key_paths(&part).filter(|_| slot == 0) {
-                let own = match path.steps.first() {
-                    Some(step) => &*step.columns,
-                    None => std::slice::from_ref(&path.column),
-                };
-                let own = own.iter().filter(|column| !given.contains(column));
-                unknown.extend(own.cloned());
-            }
+            let own = part.keys().filter(|_| slot == 0);
+            let own = own.flat_map(|key| key.path.own_columns());
+            unknown.extend(own.filter(|column| !given.contains(column)).cloned());
         }
         (!unknown.is_empty()).then(|| noted(statement, joined(unknown, " and ")))
     });
@@ -1602,15 +1592,15 @@ fn unique(material: &Material<'_, '_>, lines: &mut Lines) {
             continue;
         }
         let row_key = table.row_key();
-        let is_of_row = |key: &KeyPart| match key.path.steps.first() {
-            Some(step) => step.columns.iter().all(|column| row_key.contains(column)),
-            None => row_key.contains(&key.path.column),
+        let is_of_row = |key: &KeyPart| {
+            let mut own = key.path.own_columns().iter();
+            own.all(|column| row_key.contains(column))
         };
         let mut parts = material.parts(table);
         parts.retain(|(slot, ..)| *slot == 0);
         let is_lost = || {
             let mut parts = parts.iter();
-            parts.any(|(.., part)| !part.partition.iter().chain(&part.sort).all(is_of_row))
+            parts.any(|(.., part)| !part.keys().all(is_of_row))
         };
         // The table's own key may keep one.
         let is_kept = |key: &UniqueKey| {
@@ -1747,8 +1737,8 @@ fn too_long<'c>(
     let (mut bytes, mut unlimited) = (whole(key.bytes), Vec::new());
     for written in &key.without_limit {
         let column = written.trim_matches('`').rsplit('.').next();
-        let mut paths = parts.iter().flat_map(|(.., part)| key_paths(part));
-        let Some(path) = paths.find(|path| Some(&*path.column) == column) else {
+        let mut keys = parts.iter().flat_map(|(.., part)| part.keys());
+        let Some(KeyPart { path, .. }) = keys.find(|key| Some(&*key.path.column) == column) else {
             continue;
         };
         match material.sample(path, table).filter(|one| one.is_all) {
@@ -1894,7 +1884,8 @@ fn personal(material: &Material<'_, '_>, lines: &mut Lines) {
         ..
     } in material.served()
     {
-        keys.extend(held(statement, part.table, key_paths(part).collect()));
+        let in_key = part.keys().map(|key| &key.path);
+        keys.extend(held(statement, part.table, in_key.collect()));
         for (table, outputs) in ask.types() {
             let copies = outputs.iter().map(|(path, _)| path);
             let copies = copies.filter(|path| !path.steps.is_empty());

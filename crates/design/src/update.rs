@@ -387,14 +387,9 @@ impl<'u> MappingDraft<'u> {
         let known: Vec<(TableName, String)> = known.collect();
         let taken = model.item_types.iter().map(|item| item.name.to_string());
         let taken: Vec<String> = taken.collect();
-        let stored: Vec<&Table> = catalog
-            .tables
-            .iter()
-            .filter(|one| one.is_stored())
-            .collect();
         let keys = &model.table;
         let sort = keys.sort.as_ref().map_or("", |sort| &*sort.name);
-        let names = MappingNames::choose(catalog, &stored).with(
+        let names = MappingNames::choose(catalog).with(
             [&keys.partition.name, sort, type_attribute],
             &known,
             &taken,

@@ -14,6 +14,7 @@ use dynafold_sql::{WriteKind, identifier};
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::facts::significant;
 use crate::figures::KeptFigures;
+use crate::has_items;
 use crate::names::{MappingNames, between, compared, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expiries, Pins};
@@ -533,12 +534,9 @@ impl<'c> Writing<'_, 'c> {
         }
         within_limit(&mut projected, 0);
         let mut bodies = String::new();
-        for table in &self.catalog.tables {
-            if table.is_stored() && table.readable && !table.row_key().is_empty() {
-                let item = items.entry(table.name.clone()).or_default();
-                let text = self.item(table, item);
-                bodies.push_str(&text);
-            }
+        for table in self.catalog.tables.iter().filter(|table| has_items(table)) {
+            let item = items.entry(table.name.clone()).or_default();
+            bodies.push_str(&self.item(table, item));
         }
         let mut out = self.header.clone();
         let (partition, sort) = self.key_names(0);
@@ -778,8 +776,7 @@ impl<'c> Writing<'_, 'c> {
     ) -> Option<IndexKey> {
         let (structure, part) = self.part(at, place)?;
         let shard = part.shard_key();
-        let keys = part.partition.iter().chain(&part.sort).chain(&shard);
-        let references = references(item, table, keys);
+        let references = references(item, table, part.keys().chain(&shard));
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = quoted(&self.partition(structure, part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))
@@ -806,7 +803,7 @@ impl<'c> Writing<'_, 'c> {
     fn own_key(&self, table: &Table, item: &mut Item) -> String {
         let part = own_part(self.catalog, table, self.pins);
         let structure = Structure::of_parts(vec![part.clone()]);
-        let references = references(item, table, part.partition.iter().chain(&part.sort));
+        let references = references(item, table, part.keys());
         let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
         let partition = self.partition(&structure, &part, &|key, filters| {
             format!("{{{}{filters}}}", reference(key))

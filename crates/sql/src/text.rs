@@ -143,7 +143,7 @@ impl Sql {
     }
 
     /// The tokens without white space and comments.
-    pub(super) fn signs(&self) -> impl Iterator<Item = &Token> + Clone {
+    pub(super) fn signs(&self) -> impl Iterator<Item = &Token> {
         let tokens = self.tokens.iter().map(|token| &token.token);
         tokens.filter(|token| !matches!(token, Token::Whitespace(_)))
     }
