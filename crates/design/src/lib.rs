@@ -62,7 +62,8 @@ use figures::Figures;
 pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
-pub use pins::{Expiries, ExpiryTime, Pins, RefusedExpiry, RefusedPin, check_expiries, check_pins};
+use path::Path;
+use pins::{Expiries, ExpiryTime, Pins, RefusedExpiry, RefusedPin, check_expiries, check_pins};
 use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,
@@ -70,8 +71,7 @@ pub use report::{
 pub use seconds::second_requests;
 use seconds::{Referring, SecondRequest};
 use splits::{Apart, Large};
-use structure::own_part;
-use structure::{KeyPart, Part, Structure, serves, structures};
+use structure::{KeyPart, Part, Structure, add_new, own_part, serves, structures, united};
 use traps::{CopyPlace, LargeColumns, Otherwise, copied_paths};
 pub use update::{Mapping, Update, UpdateError, UpdatedRead, update};
 use workload::Statement;
@@ -1293,11 +1293,8 @@ fn searches(
             }
         }
     }
-    let own = |columns: &BTreeSet<&String>| -> BTreeSet<path::Path> {
-        columns
-            .iter()
-            .map(|column| path::Path::own(column))
-            .collect()
+    let own = |columns: &BTreeSet<&String>| -> BTreeSet<Path> {
+        columns.iter().map(|column| Path::own(column)).collect()
     };
     let search = |((_, said), (table, writes)): (SaidColumns<'_>, WritesOf<'_>)| {
         let key: BTreeSet<&String> = table.row_key().iter().collect();
@@ -1374,7 +1371,7 @@ fn copy_searches(
 
 /// The same with the columns in lower case, too, that reads ask for so: of a write that says a text, a key has both.
 fn with_folded<'c>(ask: &Ask<'c>, reads: &[Read<'_, '_>]) -> Option<Ask<'c>> {
-    let is_folded = |path: &path::Path| {
+    let is_folded = |path: &Path| {
         let mut asks = reads.iter().flat_map(|read| &read.asks);
         asks.any(|other| {
             let mut equal = other.equal.iter();
@@ -1465,7 +1462,7 @@ fn is_area(ask: &Ask<'_>, catalog: &Catalog) -> bool {
         let column = path.column_of(ask.root, catalog);
         column.is_some_and(|column| matches!(column.data_type, DataType::Float { .. }))
     });
-    let coordinates: BTreeSet<&path::Path> = coordinates.collect();
+    let coordinates: BTreeSet<&Path> = coordinates.collect();
     coordinates.len() > 1
 }
 
@@ -1505,25 +1502,16 @@ fn add_sorted<'c>(all: &mut Vec<Structure<'c>>, wanted: &[Structure<'c>]) {
         wanted.filter_map(move |other| structure::with_sorted(one, other))
     });
     let sorted: Vec<Structure<'c>> = sorted.take(UNIONS).collect();
-    for one in sorted {
-        if !all.iter().any(|known| known.same(&one)) {
-            all.push(one);
-        }
-    }
+    add_new(all, sorted);
 }
 
 /// Adds the collections that have the children of several others.
 fn add_unions(all: &mut Vec<Structure<'_>>) {
-    let collections: Vec<Structure<'_>> = all
-        .iter()
-        .filter(|one| one.is_collection())
-        .cloned()
-        .collect();
+    let collections = all.iter().filter(|one| one.is_collection());
+    let collections: Vec<Structure<'_>> = collections.cloned().collect();
     let mut unions: Vec<Structure<'_>> = Vec::new();
     for one in &collections {
-        let with = unions
-            .iter()
-            .filter_map(|union| structure::united(union, one));
+        let with = unions.iter().filter_map(|union| united(union, one));
         let with: Vec<Structure<'_>> = with.chain([one.clone()]).collect();
         for union in with {
             if unions.len() < UNIONS && !unions.iter().any(|known| known.same(&union)) {
@@ -1531,11 +1519,7 @@ fn add_unions(all: &mut Vec<Structure<'_>>) {
             }
         }
     }
-    for union in unions {
-        if !all.iter().any(|known| known.same(&union)) {
-            all.push(union);
-        }
-    }
+    add_new(all, unions);
 }
 
 /// The way out for a read that would need one more index.
@@ -1559,7 +1543,7 @@ fn is_one_page(ask: &Ask<'_>, facts: Facts<'_>) -> bool {
 
 /// Adds the other forms of reads that find few items: fewer columns in the key and the rest by filter, sorted by the application.
 fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
-    let mut asked: BTreeMap<TableName, BTreeSet<Vec<path::Path>>> = BTreeMap::new();
+    let mut asked: BTreeMap<TableName, BTreeSet<Vec<Path>>> = BTreeMap::new();
     for ask in reads.iter().flat_map(|read| &read.asks) {
         let paths = ask.equal.iter().map(|equal| equal.path.clone());
         let known = asked.entry(ask.root.name.clone()).or_default();
@@ -1576,7 +1560,7 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
         for ask in &read.asks {
             found.push(ask.clone());
             found.extend(ask::by_index(ask));
-            let own: Vec<path::Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
+            let own: Vec<Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
             let known = asked.get(&ask.root.name).into_iter().flatten();
             let kept =
                 known.filter(|kept| !kept.is_empty() && kept.iter().all(|path| own.contains(path)));
@@ -1610,19 +1594,19 @@ fn add_relaxed(reads: &mut [Read<'_, '_>], facts: Facts<'_>) {
 }
 
 /// Adds what reads ask for in common: one key of it serves them by filters.
-fn add_common(asked: &mut BTreeSet<Vec<path::Path>>) {
+fn add_common(asked: &mut BTreeSet<Vec<Path>>) {
     let pairs = asked
         .iter()
         .flat_map(|one| asked.iter().map(move |other| (one, other)));
-    let common = pairs.map(|(one, other)| -> Vec<path::Path> {
+    let common = pairs.map(|(one, other)| -> Vec<Path> {
         let both = one.iter().filter(|path| other.contains(path));
         both.cloned().collect()
     });
-    let known = |paths: &Vec<path::Path>| {
+    let known = |paths: &Vec<Path>| {
         let mut all = asked.iter();
         all.any(|one| one.len() == paths.len() && paths.iter().all(|path| one.contains(path)))
     };
-    let common: BTreeSet<Vec<path::Path>> = common
+    let common: BTreeSet<Vec<Path>> = common
         .filter(|paths| !paths.is_empty() && !known(paths))
         .collect();
     asked.extend(common.into_iter().take(COMMON));
@@ -1666,7 +1650,7 @@ fn refuse_escaped<'w>(
         .tables
         .iter()
         .all(|table| table.name.name.is_ascii());
-    let is_text = |path: &path::Path, table: &Table| {
+    let is_text = |path: &Path, table: &Table| {
         let found = path.find(table, catalog);
         let is_same =
             found.is_some_and(|(at, column)| facts.observed.is_unescaped(at, &column.name));
@@ -1703,7 +1687,7 @@ fn refuse_escaped<'w>(
                 ));
             }
             // What stands for NULL would be escaped too.
-            let is_plain = |path: &path::Path| {
+            let is_plain = |path: &Path| {
                 !path.is_loose(ask.root, catalog) || !path.may_be_null(ask.root, catalog)
             };
             ask.is_bare = sorts
@@ -1800,7 +1784,7 @@ fn candidates<'c>(
                 continue;
             }
             let single = ask.equal.iter().map(|equal| vec![equal.path.clone()]);
-            let all: Vec<path::Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
+            let all: Vec<Path> = ask.equal.iter().map(|equal| equal.path.clone()).collect();
             for kept in single.chain([all]) {
                 read.asks.extend(by_filter(&ask, &kept, true));
             }

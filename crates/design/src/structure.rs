@@ -404,21 +404,30 @@ fn rows<'c>(
         is_range || sorted_by.contains(last) && needs_end(last, ask.root, catalog)
     });
     let is_everything = partition.is_empty();
+    let part = Part {
+        sorted: sorted_by,
+        is_ended,
+        is_bare: ask.is_bare,
+        ..Part::unsorted(ask.root, partition, sort)
+    };
     Some(Structure {
-        parts: vec![Part {
-            table: ask.root,
-            partition,
-            sort,
-            sorted: sorted_by,
-            is_ended,
-            is_same_row: false,
-            is_bare: ask.is_bare,
-        }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
         shards: ask.shards,
-        is_twin: false,
+        ..Structure::of_parts(vec![part])
     })
+}
+
+/// Adds those that are not there yet.
+pub(crate) fn add_new<'c>(
+    all: &mut Vec<Structure<'c>>,
+    new: impl IntoIterator<Item = Structure<'c>>,
+) {
+    for one in new {
+        if !all.iter().any(|known| known.same(&one)) {
+            all.push(one);
+        }
+    }
 }
 
 /// Why no structure serves a read.
@@ -496,11 +505,7 @@ pub(crate) fn structures<'c>(
                 part.sort.extend(rest);
             }
         }
-        for structure in [structure, whole] {
-            if !found.iter().any(|known| known.same(&structure)) {
-                found.push(structure);
-            }
-        }
+        add_new(&mut found, [structure, whole]);
     }
     if let Some(twin) = &ask.twin {
         for structure in &mut found {
@@ -544,13 +549,10 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             sorted.contains(&key.path) && needs_end(&key.path, child.table, catalog)
         });
         parts.push(Part {
-            table: child.table,
-            partition,
-            sort,
             sorted,
             is_ended,
             is_same_row: child.is_same_row,
-            is_bare: false,
+            ..Part::unsorted(child.table, partition, sort)
         });
     }
     Structure::of_parts(parts)

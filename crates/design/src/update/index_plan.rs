@@ -10,7 +10,7 @@ use super::{MappingDraft, copied_attributes, item_additions};
 use crate::edit::Addition;
 use crate::structure::Structure;
 use crate::writes::Writes;
-use crate::written::{IndexKey, IndexNames, Item, Placed, Projected, Writing, within_limit};
+use crate::written::{IndexNames, Item, Placed, Projected, Writing, within_limit};
 
 /// The indexes to add, and the reads that they serve.
 pub(super) struct IndexPlan<'d, 'u> {
@@ -124,16 +124,12 @@ impl<'u> IndexPlan<'_, 'u> {
                     continue;
                 }
                 let item = items.entry(table.clone()).or_default();
-                let Some(key) = writing.index_key(part.table, item, *slot, (*at, place)) else {
+                let key = writing.index_key(part.table, item, *slot, (*at, place));
+                let Some((value, sort_value, when)) = key else {
                     continue;
                 };
                 let within = ["items", names.item_type(table), "attributes"];
                 let (partition, sort) = writing.key_names(*slot);
-                let IndexKey {
-                    partition: value,
-                    sort: sort_value,
-                    when,
-                } = key;
                 let value = match when {
                     Some(when) => format!("{{ $value: {value}, $when: {when} }}"),
                     None => value,
