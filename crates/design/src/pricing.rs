@@ -75,6 +75,7 @@ pub(crate) fn fetched(items: f64, bytes: f64) -> (f64, f64) {
 }
 
 /// What reads and writes cost, in US dollars a month on demand.
+#[derive(Clone, Copy)]
 pub(crate) struct Pricing<'d> {
     pub(crate) facts: Facts<'d>,
     pub(crate) prices: &'d Prices,

@@ -188,10 +188,14 @@ pub fn update(
             None => for_indexes.push(read),
         }
     }
-    let inputs = PriceInputs {
+    let inputs = Pricing {
         facts,
+        figures: &Figures::default(),
+        pins: &limits.pins,
+        placed: &BTreeSet::new(),
         prices,
         writes: &writes,
+        is_guessed: false,
     };
     draft = draft.by_indexes(&inputs, for_indexes, &mut unserved, &mut done);
     if let Some(name) = changed_name(&old.model, &draft.model) {
@@ -328,13 +332,6 @@ fn changed_name(old: &Model, new: &Model) -> Option<String> {
     let item = item.map(|item| item.name.to_string());
     item.or(index.map(|index| index.name.clone()))
         .or(pattern.map(|pattern| pattern.name.to_string()))
-}
-
-/// What indexes are priced by, beside the mapping.
-struct PriceInputs<'f> {
-    facts: Facts<'f>,
-    prices: &'f Prices,
-    writes: &'f BTreeMap<TableName, Writes>,
 }
 
 /// A mapping with its additions so far.
@@ -530,12 +527,9 @@ impl<'u> MappingDraft<'u> {
         let mut items = before.clone();
         writing.answer(read, &mut items);
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
-        let filters = [None, by_type.then(|| writing.type_filter(ask))];
-        let mut tried = filters.into_iter().enumerate();
-        tried.find_map(|(at, filter)| {
-            if at > 0 && filter.is_none() {
-                return None;
-            }
+        let by_type = by_type.then(|| Some(writing.type_filter(ask)));
+        let mut filters = std::iter::once(None).chain(by_type);
+        filters.find_map(|filter| {
             let mut notes = ask.notes.clone();
             let mut answer = writing.answer(read, &mut items);
             if let Some(filter) = filter {
@@ -620,7 +614,7 @@ impl<'u> MappingDraft<'u> {
     /// them one by one.
     fn by_indexes<'w>(
         self,
-        inputs: &PriceInputs<'_>,
+        inputs: &Pricing<'_>,
         reads: Vec<Read<'w, 'u>>,
         unserved: &mut Vec<(&'w Statement, Unserved)>,
         done: &mut Vec<UpdatedRead>,
@@ -648,20 +642,14 @@ impl<'u> MappingDraft<'u> {
     /// Adds the cheapest indexes for these reads; else why `check` refuses them.
     fn with_cheapest_indexes<'w>(
         &self,
-        inputs: &PriceInputs<'_>,
+        inputs: &Pricing<'_>,
         mut reads: Vec<Read<'w, 'u>>,
     ) -> Result<IndexedDraft<'w, 'u>, String> {
         let mut unserved = Vec::new();
         let known = self.existing().tables();
-        let figures = Figures::default();
         let pricing = Pricing {
-            facts: inputs.facts,
-            figures: &figures,
-            pins: &self.limits.pins,
             placed: &known,
-            prices: inputs.prices,
-            writes: inputs.writes,
-            is_guessed: false,
+            ..*inputs
         };
         add_fetches(&mut reads, &BTreeSet::new());
         let Candidates {
@@ -670,7 +658,7 @@ impl<'u> MappingDraft<'u> {
             hot,
         } = candidates(self.catalog, &mut reads, &pricing);
         let without = (ways.as_slice(), hot.as_slice());
-        reads_without(inputs.facts, without, &reads, &mut unserved);
+        reads_without(pricing.facts, without, &reads, &mut unserved);
         for (read, ways) in reads.iter().zip(&mut ways) {
             let mut refused = None;
             ways.retain(|way| {
@@ -707,7 +695,7 @@ impl<'u> MappingDraft<'u> {
             reads: &placed,
             structures: &structures,
             slots: &slots,
-            writes: inputs.writes,
+            writes: pricing.writes,
         };
         let new = self.new_names(numbers.len());
         let first = plan.additions(&new);
