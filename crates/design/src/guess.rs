@@ -52,25 +52,17 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
             }
         }
         for foreign in &table.foreign_keys {
-            let Some(parent) = catalog
-                .table(&foreign.references)
-                .filter(|_| !is_audit(foreign))
-            else {
+            let is_listed = foreign.columns != key && !is_audit(foreign);
+            let parent = catalog.table(&foreign.references);
+            let Some(parent) = parent.filter(|_| is_listed) else {
                 continue;
             };
-            if foreign.columns == key {
-                continue;
-            }
             let order = order(catalog, table, key);
             let parent = &parent.name.name;
             let mut pattern = format!("{name}_of_{parent}");
-            let twice = table
-                .foreign_keys
-                .iter()
-                .filter(|other| other.references == foreign.references)
-                .count()
-                > 1;
-            if twice {
+            let keys = table.foreign_keys.iter();
+            let to_parent = keys.filter(|other| other.references == foreign.references);
+            if to_parent.count() > 1 {
                 pattern = format!("{pattern}_by_{}", foreign.columns.join("_"));
             }
             add(

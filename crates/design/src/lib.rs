@@ -672,11 +672,8 @@ fn proposal(
         columns.into_iter().collect::<Vec<_>>()
     };
     let before_delimiters = to_rows(before_delimiters(catalog, &parts));
-    let escaped = if limits.escapes() {
-        to_rows(texts(catalog, &parts))
-    } else {
-        Vec::new()
-    };
+    let escaped = limits.escapes().then(|| to_rows(texts(catalog, &parts)));
+    let escaped = escaped.unwrap_or_default();
     let material = report::Material {
         catalog,
         names: &names,
@@ -800,12 +797,8 @@ fn add_references<S: Borrow<Statement>>(
         let mut tables = catalog.tables.iter_mut();
         if let Some(table) = tables.find(|table| table.name == child) {
             table.foreign_keys.push(key);
-            said.push(format!(
-                "{}.{} to {}",
-                child.name,
-                columns.join("+"),
-                parent.name
-            ));
+            let columns = columns.join("+");
+            said.push(format!("{}.{columns} to {}", child.name, parent.name));
         }
     }
     said
@@ -957,10 +950,9 @@ fn by_unique_keys<'c>(
     for (at, _) in slots.iter().filter(|(_, slot)| **slot == 0) {
         let asks = placed.iter().filter(|read| read.structure == *at);
         let asks: Vec<&Ask<'_>> = asks.map(|read| read.ask).collect();
-        let Some(structure) = structures.get_mut(*at) else {
-            continue;
-        };
-        if let Some(shorter) = structure.by_unique_key(&asks, catalog) {
+        if let Some(structure) = structures.get_mut(*at)
+            && let Some(shorter) = structure.by_unique_key(&asks, catalog)
+        {
             *structure = shorter;
         }
     }
@@ -984,6 +976,7 @@ fn with_signed(catalog: &Catalog, signed: &BTreeSet<(TableName, String)>) -> Cat
 }
 
 /// What a workload asks and writes.
+#[derive(Default)]
 struct Understood<'w, 'c> {
     reads: Vec<Read<'w, 'c>>,
     unserved: Vec<UnservedRead<'w>>,
@@ -997,10 +990,7 @@ fn understood<'w, 'c>(
     figures: &Figures,
     statements: &[&'w Statement],
 ) -> Understood<'w, 'c> {
-    let mut reads: Vec<Read<'w, 'c>> = Vec::new();
-    let mut unserved: Vec<UnservedRead<'_>> = Vec::new();
-    let mut writes: BTreeMap<TableName, Writes> = BTreeMap::new();
-    let mut written: Vec<(&Statement, &Table, WriteKind)> = Vec::new();
+    let mut found = Understood::default();
     for &statement in statements {
         if let Some(write) = write_statement(&statement.sql, catalog.dbms) {
             match written_table(&write, catalog) {
@@ -1009,13 +999,13 @@ fn understood<'w, 'c>(
                     let kind = write.kind;
                     let write = counter_as_update(write, table, catalog.dbms);
                     let rate = statement.rate.unwrap_or(1.0) * rows_written(&write, table);
-                    let known = writes.entry(table.name.clone()).or_default();
+                    let known = found.writes.entry(table.name.clone()).or_default();
                     known.all += rate;
                     for column in &write.columns {
                         *known.columns.entry(column.clone()).or_default() += rate;
                     }
                     known.statements.push(Write {
-                        at: written.len(),
+                        at: found.written.len(),
                         name: statement.name.clone(),
                         kind: write.kind,
                         rate,
@@ -1032,33 +1022,28 @@ fn understood<'w, 'c>(
                         found_by: write.found_by,
                         below: write.below,
                     });
-                    written.push((statement, table, kind));
+                    found.written.push((statement, table, kind));
                 }
-                Err(why) => unserved.push((statement, why)),
+                Err(why) => found.unserved.push((statement, why)),
             }
             continue;
         }
         if let Some(why) = unread_write(&statement.sql, catalog.dbms) {
             let why = why.to_owned();
             let instead = "write an INSERT, UPDATE or DELETE for each table that it changes; in an UPDATE with a join, write the table before each column that it sets";
-            unserved.push((statement, Unserved { why, instead }));
+            found.unserved.push((statement, Unserved { why, instead }));
             continue;
         }
         let kept = figures.asks(statement, catalog, observed);
         match ask(&statement.sql, catalog, observed) {
-            Err(why) if kept.is_empty() => unserved.push((statement, why)),
+            Err(why) if kept.is_empty() => found.unserved.push((statement, why)),
             asks => {
                 let asks = asks.unwrap_or_default().into_iter().chain(kept).collect();
-                reads.push(Read { statement, asks });
+                found.reads.push(Read { statement, asks });
             }
         }
     }
-    Understood {
-        reads,
-        unserved,
-        writes,
-        written,
-    }
+    found
 }
 
 /// The table that a statement writes. Fails if the schema does not have it, if it is a view, or if it lacks a column that the
@@ -1170,12 +1155,9 @@ fn rows_written(write: &WriteStatement, table: &Table) -> f64 {
     let is_row = !key.is_empty() && key.iter().all(|column| write.found_by.contains(column));
     let lists = write.listed.iter();
     let lists = lists.filter(|(name, _)| is_row && key.contains(name));
-    let values = |values: usize| {
-        if values == 0 {
-            ask::PAGE
-        } else {
-            whole(values)
-        }
+    let values = |values: usize| match values {
+        0 => ask::PAGE,
+        several => whole(several),
     };
     let keys: f64 = lists.map(|(_, count)| float(values(*count))).product();
     float(write.rows.unwrap_or(1)) * keys
@@ -1382,12 +1364,10 @@ fn with_folded<'c>(ask: &Ask<'c>, reads: &[Read<'_, '_>]) -> Option<Ask<'c>> {
         })
     };
     let equal = ask.equal.iter().filter(|equal| is_folded(&equal.path));
-    let folded: Vec<ask::Equal> = equal
-        .map(|equal| ask::Equal {
-            folds: true,
-            ..equal.clone()
-        })
-        .collect();
+    let folded = equal.map(|equal| ask::Equal {
+        folds: true,
+        ..equal.clone()
+    });
     let mut found = ask.clone();
     found.equal.extend(folded);
     (found.equal.len() > ask.equal.len()).then_some(found)
@@ -1923,13 +1903,10 @@ fn tried<'c>(
     for read in reads {
         // By the keys that an index gives nothing else is found than by its items.
         for (place, ask) in read.asks.iter().enumerate().filter(|(_, ask)| !ask.fetches) {
-            let known = partitions
-                .get(&ask.root.name)
-                .into_iter()
-                .flatten()
-                .cloned();
-            let known: Vec<Vec<KeyPart>> = known.collect();
-            for structure in structures(ask, &known, &read.statement.name, catalog) {
+            let Some(known) = partitions.get(&ask.root.name) else {
+                continue;
+            };
+            for structure in structures(ask, known, &read.statement.name, catalog) {
                 let alike = of_first.entry(&ask.root.name).or_default();
                 strict.extend((place == 0).then(|| structure.clone()));
                 let is_same = |at: &&usize| all.get(**at).is_some_and(|one| one.same(&structure));

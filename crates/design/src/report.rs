@@ -424,16 +424,11 @@ impl WriteReport {
 }
 
 fn rate(rate: Option<f64>) -> String {
-    rate.map_or_else(
-        || "not given".to_owned(),
-        |rate| {
-            if rate < 0.1 {
-                format!("{}/s", significant(rate, 2))
-            } else {
-                format!("{}/s", figure(rate))
-            }
-        },
-    )
+    match rate {
+        None => "not given".to_owned(),
+        Some(rate) if rate < 0.1 => format!("{}/s", significant(rate, 2)),
+        Some(rate) => format!("{}/s", figure(rate)),
+    }
 }
 
 pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {

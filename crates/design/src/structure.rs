@@ -216,15 +216,12 @@ impl<'c> Structure<'c> {
 
     /// Whether two store the same items in the same way.
     pub(crate) fn same(&self, other: &Self) -> bool {
+        let mut parts = self.parts.iter().zip(&other.parts);
         self.when == other.when
             && self.shards == other.shards
             && self.is_twin == other.is_twin
             && self.parts.len() == other.parts.len()
-            && self
-                .parts
-                .iter()
-                .zip(&other.parts)
-                .all(|(one, other)| one.same(other))
+            && parts.all(|(one, other)| one.same(other))
     }
 
     /// Whether it can be the table's own key: each row has all of it, and the sort key tells rows apart without
@@ -352,7 +349,7 @@ fn rest_of_key(table: &Table, held: &[&[KeyPart]]) -> Vec<KeyPart> {
 fn rows<'c>(
     ask: &Ask<'c>,
     partition: Vec<KeyPart>,
-    partitions: &[Vec<KeyPart>],
+    partitions: &BTreeSet<Vec<KeyPart>>,
     name: &str,
     catalog: &Catalog,
 ) -> Option<Structure<'c>> {
@@ -466,7 +463,7 @@ pub(crate) fn way_out(ask: &Ask<'_>) -> &'static str {
 /// The ways to serve a read. `partitions`: of the other reads of the same item type, what is equal in each.
 pub(crate) fn structures<'c>(
     ask: &Ask<'c>,
-    partitions: &[Vec<KeyPart>],
+    partitions: &BTreeSet<Vec<KeyPart>>,
     name: &str,
     catalog: &Catalog,
 ) -> Vec<Structure<'c>> {
@@ -597,11 +594,8 @@ pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<S
     }
     let mut united = one.clone();
     for part in &other.parts {
-        match united
-            .parts
-            .iter()
-            .find(|own| own.table.name == part.table.name)
-        {
+        let mut known = united.parts.iter();
+        match known.find(|own| own.table.name == part.table.name) {
             Some(own) if own.same(part) => {}
             Some(_) => return None,
             None => united.parts.push(part.clone()),

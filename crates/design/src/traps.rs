@@ -984,7 +984,8 @@ fn copies(
         .collect();
     let (mut scans_for, mut usd_scans) = (BTreeSet::new(), 0.0);
     let found = found.into_iter().map(|(name, copies)| {
-        let unfound = unfound(material, &copies);
+        let is_unfound = |place: &&CopyPlace| !has_key_of(material, place);
+        let unfound: Vec<&CopyPlace> = copies.items.keys().filter(is_unfound).collect();
         // One Scan finds them all.
         let has_scans = f64::from(u8::from(!unfound.is_empty()));
         let scans = has_scans * material.priced.usd_scan * copies.rate * MONTH;
@@ -1007,10 +1008,12 @@ fn copies(
             Some(WriteKind::Delete) => "deletes a row with",
             Some(WriteKind::Update) | None => "changes",
         };
+        let items = copies.items.iter();
+        let items = items.filter_map(|(place, share)| copied(material, place, *share));
         let said = format!(
             "{name} {what} {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
             joined(copies.columns, ", "),
-            joined(copied_items(material, &copies.items), ", and "),
+            joined(items.collect::<BTreeSet<_>>(), ", and "),
             usd(cost),
             joined(copies.reads, " and "),
             usd(of_reads)
@@ -1116,26 +1119,9 @@ fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -
         .product()
 }
 
-/// Those that no key finds.
-fn unfound<'a>(material: &Material<'_, '_>, copies: &'a Copies<'_>) -> Vec<&'a CopyPlace> {
-    let is_unfound = |(table, steps): &&CopyPlace| {
-        let table = material.catalog.table(table);
-        table.is_some_and(|table| !has_key_of(material, table, steps))
-    };
-    copies.items.keys().filter(is_unfound).collect()
-}
-
-/// In words.
-fn copied_items(material: &Material<'_, '_>, items: &BTreeMap<CopyPlace, f64>) -> BTreeSet<String> {
-    let items = items.iter().filter_map(|((table, steps), share)| {
-        let table = material.catalog.table(table)?;
-        Some(copied(material, table, steps, *share))
-    });
-    items.collect()
-}
-
 /// How many copies of a parent's column there are in this share of the items, and whether a key finds them.
-fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], share: f64) -> String {
+fn copied(material: &Material<'_, '_>, place: &CopyPlace, share: f64) -> Option<String> {
+    let (table, steps) = (material.catalog.table(&place.0)?, &*place.1);
     let mean = share * material.pricing.facts.having(steps, table);
     let name = &table.name.name;
     let mut said = if mean > 1.0 {
@@ -1153,24 +1139,25 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
             said.push_str(&format!(", up to {is_mean}{}", about(most)));
         }
     }
-    if !has_key_of(material, table, steps) {
+    if !has_key_of(material, place) {
         said.push_str(" (no key finds them)");
     }
-    said
+    Some(said)
 }
 
 /// Whether a key finds all copies of a parent's columns.
-fn has_key_of<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step]) -> bool {
+fn has_key_of(material: &Material<'_, '_>, (table, steps): &CopyPlace) -> bool {
     let own = steps.first().map_or(&[][..], |step| &*step.columns);
     let is_of_parent = |part: &Part<'_>| {
         let mut keys = part.partition.iter();
         !part.partition.is_empty()
             && keys.all(|key| match key.path.steps.len() {
                 0 => steps.len() == 1 && own.contains(&key.path.column),
-                _ => key.path.steps == steps,
+                _ => key.path.steps == *steps,
             })
     };
-    let mut parts = material.parts(table).into_iter();
+    let table = material.catalog.table(table).into_iter();
+    let mut parts = table.flat_map(|table| material.parts(table));
     parts.any(|(_, structure, part)| {
         is_of_parent(&part) && structure.is_none_or(|structure| structure.when.is_empty())
     })
