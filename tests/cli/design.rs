@@ -1210,8 +1210,8 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 28] = [
         "-- order (5/s)\nSELECT o.seq, c.n, l.no FROM o JOIN l ON l.oid = o.id JOIN c ON c.id = o.cid WHERE o.id = 2;",
         &[],
         &[
-            "the answer includes the o even without c",
-            "the answer includes the l even without o, and its SQL does not",
+            "the answer also has rows of o that have no row in c",
+            "the answer also has rows of l that have no row in o; its SQL does not return them",
         ],
     ),
     // No foreign key: what the join says is one.
@@ -1222,7 +1222,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 28] = [
         "-- inner (5/s)\nSELECT o.status, l.no, l.sku FROM o JOIN l ON l.oid = o.id WHERE o.id = 1;
          -- outer (5/s)\nSELECT o.status, l.no, l.sku FROM o LEFT JOIN l ON l.oid = o.id WHERE o.id = 1;",
         &[],
-        &["the answer includes the l even without o"],
+        &["the answer also has rows of l that have no row in o"],
     ),
     // Rows whose parent is missing, by a foreign key and by a join: the children alone are asked, and no collection.
     (
@@ -1288,7 +1288,7 @@ const JOINS: [(&str, &str, &[&str], &[&str]); 28] = [
          INSERT INTO c VALUES (1, 'Ann'), (2, 'Bob'); INSERT INTO o VALUES (1, 1, 'x');",
         "-- orders (5/s)\nSELECT c.n, o.note FROM o JOIN c ON c.id = o.cid WHERE o.cid = 1;",
         &[],
-        &["the answer includes the c even without o"],
+        &["the answer also has rows of c that have no row in o"],
     ),
     // The parent's key beside the reference to it, where the parent is not there.
     (

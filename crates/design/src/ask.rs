@@ -190,7 +190,7 @@ impl<'c> Ask<'c> {
             let mut found = self.clone();
             found.fetches = true;
             found.note(
-                "two requests in a row: the index gives the keys, and BatchGetItem the items",
+                "two requests in a row: the index gives the keys, then BatchGetItem reads the items",
             );
             found
         })
@@ -461,7 +461,7 @@ const DAY: &str = "ask for a range, from the beginning of that day to the beginn
 const LEAVE_OUT: &str =
     "leave it out, and test it in the application on the rows that the other conditions find";
 const INNER: &str =
-    "ask for the rows of the subquery, for EXISTS for one: `SELECT … WHERE … LIMIT 1`";
+    "send the subquery as the statement; for EXISTS, ask for one row: `SELECT … WHERE … LIMIT 1`";
 const EXISTENCE: &str = "leave it out, and send the subquery as a statement of its own, by its key: `SELECT … WHERE … LIMIT 1`";
 const MATERIALIZE: &str =
     "store the value as an attribute when the item is written, and ask for that";
@@ -760,7 +760,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                             unserved("has a query in FROM, which is not read", one_select(query))
                         }
                         _ => unserved(
-                            "has something in FROM that is no table, such as a function",
+                            "has something in FROM that is not a table, such as a function",
                             REWRITE,
                         ),
                     };
@@ -769,7 +769,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         }
         if tables.is_empty() {
             if selected_values(select).any(Operand::has_query) {
-                return unserved("reads tables in a subquery alone", INNER);
+                return unserved("reads tables only in a subquery", INNER);
             }
             return unserved("reads no table", REWRITE);
         }
@@ -1224,7 +1224,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 (why, COUNTER)
             }
             None if is_with_children => {
-                let why = "reads rows together with their children: an item collection answers that for one row by its key alone, with children of other tables that have keys";
+                let why = "reads rows together with their children: an item collection serves that only for one row, found by its key alone, and only for children in other tables that have keys";
                 (why.to_owned(), SEVERAL)
             }
             figures => {
@@ -1245,7 +1245,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                 && (expression.has_query || expression.has_window || expression.searches_words)
             {
                 if expression.searches_words {
-                    return unserved("selects what a search for words finds", SEARCH);
+                    return unserved("selects the result of a text search", SEARCH);
                 }
                 if expression.has_window {
                     return unserved("selects the result of a window function", WINDOW);
@@ -1684,7 +1684,7 @@ fn note_of_list(list: &ValueList) -> String {
     let parameter = &list.parameter;
     if list.values.is_empty() {
         return format!(
-            "one request for each distinct value of the array but NULL, passed as `{parameter}`; the estimate assumes {PAGE} values"
+            "one request for each distinct value of the array except NULL, passed as `{parameter}`; the estimate assumes {PAGE} values"
         );
     }
     let more = list.values.len().saturating_sub(NAMED);
@@ -1941,7 +1941,7 @@ mod tests {
                 "SELECT u.id, o.placed_at FROM users u {join} orders o ON o.user_id = u.id WHERE {key} = :u"
             )
         };
-        let includes = "the answer includes the users even without orders";
+        let includes = "the answer also has rows of users that have no row in orders";
         for (join, key, children, is_noted) in [
             ("LEFT JOIN", "u.id", 1, false),
             ("LEFT JOIN", "o.user_id", 1, true),
@@ -2113,6 +2113,6 @@ mod tests {
         let score = "SELECT id, MATCH (email) AGAINST (:q) AS score FROM users WHERE id = :id";
         let why = ask(score, &shop, &Observed::default()).err();
         let why = why.map(|unserved| unserved.why).unwrap_or_default();
-        assert_eq!(why, "selects what a search for words finds");
+        assert_eq!(why, "selects the result of a text search");
     }
 }

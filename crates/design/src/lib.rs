@@ -252,11 +252,11 @@ pub fn design(
         if let Some(warning) = warning {
             warning.add(match tried.get(&large.table) {
                 Some(true) => {
-                    "; the search tried a second item: the resulting design saves less than 5 USD a month, or serves less of the workload"
+                    ". The search tried a second item: the resulting design saves less than 5 USD a month, or serves less of the workload"
                 }
-                Some(false) => "; the search could not try a second item: another read finds them together with other items",
-                None if large.saved < SPLIT => "; the search did not try a second item: less than 5 USD a month is too little",
-                None => "; the search did not try a second item: each try takes a whole search, so it tries only the tables that save the most",
+                Some(false) => ". The search could not try a second item: another read finds them together with other items",
+                None if large.saved < SPLIT => ". The search did not try a second item: less than 5 USD a month is too little",
+                None => ". The search did not try a second item: each try takes a whole search, so it tries only the tables that save the most",
             });
         }
     }
@@ -1681,7 +1681,7 @@ fn refuse_escaped<'w>(
         });
         read.asks = asks.collect();
         if read.asks.is_empty() {
-            let why = "asks for an order or a range of texts with capital letters, `_` or `#`, and some values in keys hold `#`: keys are escaped, and such texts sort differently there";
+            let why = "asks for an order or a range of texts with capital letters, `_` or `#`. Some values in keys hold `#`, so keys are escaped, and such texts sort differently in escaped keys";
             let instead = "keep `#` out of the values that are used in keys, or sort in the application";
             let why = format!("{why}{}", rows.unwrap_or_default());
             unserved.push((read.statement, Unserved { why, instead }));

@@ -155,7 +155,7 @@ impl MonthlyCost {
         let all = usd(self.all);
         let scans = without_scans(&self.without_scans_of);
         format!(
-            "{all} USD a month{scans} on demand: reads {reads}, writes {writes}, storage {storage}"
+            "{all} USD a month on demand{scans}: reads {reads}, writes {writes}, storage {storage}"
         )
     }
 }
@@ -216,7 +216,7 @@ impl Warning {
                 "rows not looked at",
                 named,
                 &format!(
-                    "only the first {} rows of the table were searched for `#` in texts and for negative numbers: if a later row has `#`, set `key_escape: percent`; if it has a negative number, replace `pad` by `ordered`",
+                    "only the first {} rows of the table were searched for `#` in texts and for negative numbers: if a later row has `#`, set `key_escape: percent`; if one has a negative number, replace `pad` by `ordered`",
                     count(rows)
                 ),
             )
@@ -320,11 +320,11 @@ impl Report {
             "the search was cut short: another design that it considers may serve more reads, or more reads with strong consistency".to_owned()
         } else if self.gap_usd_month > 0.0 {
             format!(
-                "the search was cut short: by its estimates, another design that it considers may be up to {} USD a month cheaper. A design that it does not consider may be cheaper still: compare your own mapping with `--compare`",
+                "the search was cut short: by its estimates, no other design that it considers is more than {} USD a month cheaper. A design that it does not consider may be: compare your own mapping with `--compare`",
                 usd(self.gap_usd_month)
             )
         } else {
-            "the search was not cut short: by its estimates, no other design that it considers is cheaper. The estimates are rough: they ignore what item types in a shared index cost each other, and only a few complete mappings were priced. Compare your own mapping with `--compare`".to_owned()
+            "the search was complete: by its estimates, no other design that it considers is cheaper. The estimates are rough: they ignore what item types in a shared index cost each other, and only a few complete mappings were priced. Compare your own mapping with `--compare`".to_owned()
         }
     }
 
@@ -344,17 +344,8 @@ impl Report {
 impl Alternative {
     /// Why it was not chosen.
     pub fn rejection_text(&self) -> String {
-        let scans = self.with_scans_of.join(", ");
-        let scans = text_if(
-            !scans.is_empty(),
-            format!(" count the Scans of {scans} (a total does not) and"),
-        );
         let mut said = match self.usd_month {
-            Some(cost) => format!(
-                "about {} USD a month by the search's estimates, which{scans} subtract 1 USD for each index less (AWS does not charge that); `--max-indexes {}` searches again and prices that mapping",
-                usd(cost),
-                self.indexes
-            ),
+            Some(cost) => format!("about {} USD a month, as the search estimates", usd(cost)),
             None => format!(
                 "the search found no way to serve {}",
                 counted(self.unserved.len(), "read")
@@ -365,8 +356,19 @@ impl Alternative {
         }
         if self.not_consistent > 0 {
             said.push_str(&format!(
-                ", {} not consistent",
+                ", {} not strongly consistent",
                 counted(self.not_consistent, "read")
+            ));
+        }
+        if self.usd_month.is_some() {
+            let scans = self.with_scans_of.join(", ");
+            let scans = text_if(
+                !scans.is_empty(),
+                format!(" The Scans of {scans} are included, unlike in a total."),
+            );
+            said.push_str(&format!(
+                ". Each dropped index counts as 1 USD saved, which AWS does not charge.{scans} `--max-indexes {}` searches again and prices that mapping",
+                self.indexes
             ));
         }
         said

@@ -309,7 +309,7 @@ fn second_note(
     let outputs = ask.outputs.iter();
     let outputs = outputs.filter(|(path, _)| references.contains(path));
     format!(
-        "two requests in a row: the answer has {} instead of {}, which the application then reads from {} with the access pattern {}; they are NULL where it finds no row",
+        "two requests in a row: the answer has {} instead of {}. The application then reads that from {} with the access pattern {}, and takes NULL where it finds no row",
         joined(outputs.map(|(_, name)| name.as_str()), " and "),
         joined(parent.columns.iter().map(|(_, name)| name.as_str()), ", "),
         catalog.display_name(&parent.step.table),
@@ -435,7 +435,7 @@ mod tests {
             assert_eq!((served.requests, served.fetches), (2, 1));
             let notes = served.notes.concat();
             let said =
-                "which the application then reads from shops with the access pattern seen_shops";
+                "The application then reads that from shops with the access pattern seen_shops";
             assert!(notes.contains(said), "{notes}");
         }
     }
@@ -619,7 +619,7 @@ mod tests {
         assert_eq!((served.requests, served.fetches), (3, 2));
         let notes = served.notes.concat();
         assert!(
-            notes.contains("there, which the application then reads from later.shops"),
+            notes.contains("there. The application then reads that from later.shops"),
             "{notes}"
         );
         assert!(

@@ -150,6 +150,21 @@ fn about(number: f64) -> String {
     }
 }
 
+/// Behind a place, the capacity units a second that it takes; what is zero is left out.
+fn units_a_second(writes: f64, reads: f64) -> String {
+    let loads = [(writes, "write"), (reads, "read")].into_iter();
+    let loads = loads.filter(|(units, _)| *units > 0.0);
+    let loads = loads.map(|(units, kind)| {
+        if units < 1.0 {
+            format!("less than 1 {kind} unit")
+        } else {
+            format!("about {} {kind} units", about(units))
+        }
+    });
+    let loads = joined(loads, " and ");
+    text_if(!loads.is_empty(), format!(": {loads} a second"))
+}
+
 /// A read that is served: how, and by which part of which structure.
 struct Served<'m, 'c> {
     statement: &'m Statement,
@@ -504,7 +519,7 @@ fn contention(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "counter",
         calm,
-        "add with ADD, or with a condition if the value must not pass a bound; if you read the value and then write it, one of two simultaneous writes is lost",
+        "change it in one request with ADD, and with a condition if the value has a bound: a program that reads the value and then writes it loses one of two simultaneous changes",
     );
 }
 
@@ -592,17 +607,14 @@ fn hot_keys(material: &Material<'_, '_>, lines: &mut Lines) {
             (_, "") => format!("all of GSI{slot}"),
             (_, columns) => format!("{columns} in GSI{slot}"),
         };
-        format!(
-            "{} ({of}: about {:.0} write units and {:.0} read units a second)",
-            joined(load.statements, " and "),
-            load.writes,
-            load.reads
-        )
+        let statements = joined(load.statements, " and ");
+        let units = units_a_second(load.writes, load.reads);
+        format!("{statements} ({of}{units})")
     });
     lines.add(
         "hot key",
         hot,
-        "DynamoDB accepts 1,000 write units and 3,000 read units a second for one partition key value (in brackets: the load of the most frequent value, estimated from its share of the rows): spread the value with `shard(n)`, or use a key with more values",
+        "one partition key value accepts 1,000 write units and 3,000 read units a second. The load in brackets is that of the most frequent value, estimated from its share of the rows. Spread the value with `shard(n)`, or use a key with more values",
     );
 }
 
@@ -657,17 +669,14 @@ fn one_partition(material: &Material<'_, '_>, lines: &mut Lines) {
                 0 => "the table".to_owned(),
                 slot => format!("GSI{slot}"),
             };
-            format!(
-                "{} (about {} write units a second in {place})",
-                joined(statements, " and "),
-                about(units / float(structure.shards))
-            )
+            let units = units_a_second(units / float(structure.shards), 0.0);
+            format!("{} (in {place}{units})", joined(statements, " and "))
         });
     let all: Vec<String> = all.collect();
     lines.add(
         "all in one partition",
         all,
-        "a read asks for no key, so that all items of a type have one partition key value there, which accepts 1,000 write units and 3,000 read units a second: if it may get more, spread it with `shard(n)`, give that read an index of keys alone, or use a Scan or an export instead",
+        "the read asks for no key, so all items of the type share one partition key value there. One value accepts 1,000 write units and 3,000 read units a second: if it may get more, spread it with `shard(n)`, give the read an index of keys alone, or use a Scan or an export instead",
     );
 }
 
@@ -682,7 +691,7 @@ fn few_values(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "few distinct values",
         few.map(|read| noted(read.statement, columns(read.part))),
-        "this partition key has at most 10 values, so at least one of them holds a large share of the items; the costs do not show this risk: put another column before it in the key, add a day or `shard(n)`, or index only the rare value (a sparse index)",
+        "this partition key has at most 10 values, so at least one of them holds a large share of the items. The costs do not show this risk. Put another column before it in the key, add a day or `shard(n)`, or index only the rare value (a sparse index)",
     );
 }
 
@@ -722,12 +731,12 @@ fn skewed(material: &Material<'_, '_>, lines: &mut Lines) {
     }
     let meant = text_if(
         has_examples,
-        "; a literal of a statement without parameters is taken for an example: if it is always that value, write another value as a parameter, such as `LIMIT :n`, and the index holds only the rows with that literal",
+        ". A literal counts as an example if its statement has no parameters. If the application always asks for that value, write another value of the statement as a parameter, such as `LIMIT :n`: then the index holds only the rows with the literal",
     );
     lines.add(
         "skewed values",
         found,
-        &format!("one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value; if few reads ask for that value, index only the rows with other values (a sparse index){meant}"),
+        &format!("one value has that share of the rows, so averages say little: expect a long list and a busy partition for that value. If few reads ask for it, index only the rows with other values (a sparse index){meant}"),
     );
 }
 
@@ -743,7 +752,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
     lines.add(
         "large columns",
         made,
-        "`design` puts them into a second item for each row: a statement pays for that item only if it uses one of its columns; an INSERT or DELETE writes both items; in one transaction (TransactWriteItems) they cost twice the write units that are shown",
+        "`design` puts them into a second item for each row: a statement pays for that item only if it uses one of its columns. An INSERT or DELETE writes both items; in one transaction (TransactWriteItems) they cost twice the write units that are shown",
     );
     let mut found: Vec<LargeColumns> = Vec::new();
     for table in material.tables() {
@@ -795,7 +804,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
         let users = text_if(
             !users.is_empty(),
             format!(
-                " (minus the extra cost of the reads that select them: {})",
+                ", minus the extra cost of the reads that select them ({})",
                 users.join(" and ")
             ),
         );
@@ -803,7 +812,7 @@ fn large_columns(material: &Material<'_, '_>, lines: &mut Lines) -> Vec<LargeCol
             "large columns",
             [format!("{columns} of {}", table.name.name)],
             &format!(
-                "they are about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without using them: moving them to a second item for each row would save about {saved:.2} USD a month{users}; or store them in S3",
+                "they take about {bytes:.0} of the item's {item:.0} bytes, and {} {} for them without using them. Store them in S3, or in a second item for each row, which would save about {saved:.2} USD a month{users}",
                 payers.join(", "),
                 if payers.len() == 1 { "pays" } else { "pay" },
             ),
@@ -860,7 +869,7 @@ fn moved_entries(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "index on a column that changes often",
         found,
-        "each change of a key costs two writes in the index, each change of a projected attribute one: if the read does not need the column, leave it out of the index; or read the whole items from the table after the Query (`fetch: true`)",
+        "each change of a key costs two writes in the index, each change of a projected attribute one. If the read does not need the column, leave it out of the index; otherwise let the Query find only the keys, and read the items from the table (`fetch: true`)",
     );
 }
 
@@ -903,7 +912,7 @@ fn dear_figures(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "expensive aggregates",
         dear,
-        "each write of a counted row also writes its aggregates, and that costs far more than the reads that use them: compute them with Athena from an export to S3, recompute them from the items from time to time, or update them in batches from the stream",
+        "each write of a counted row also writes its aggregates, which costs far more than the reads that use them: compute them with Athena from an export to S3, recompute them from the items from time to time, or update them in batches from the stream",
     );
 }
 
@@ -1011,9 +1020,9 @@ fn copies(
         let items = copies.items.iter();
         let items = items.filter_map(|(place, share)| copied(material, place, *share));
         let said = format!(
-            "{name} {what} {} and must also change {}: {} USD a month; the copies serve {} ({} USD a month)",
+            "{name} {what} {}: copies in {} cost {} USD a month to update and serve {} ({} USD a month)",
             joined(copies.columns, ", "),
-            joined(items.collect::<BTreeSet<_>>(), ", and "),
+            joined(items.collect::<BTreeSet<_>>(), " and "),
             usd(cost),
             joined(copies.reads, " and "),
             usd(of_reads)
@@ -1027,7 +1036,7 @@ fn copies(
     lines.add(
         "copies to keep up to date",
         found.into_iter().map(|(_, said)| said),
-        "a program that changes the column must change its copies too, at once or from the stream; until then the copies are stale. If that costs more than it saves, do not select the column in the read: get the parent with a second request (GetItem, or BatchGetItem for several parents), by the reference in the answer",
+        "a program that makes such a change must change the copies too, at once or from the stream; until then the copies are stale. If that costs more than it saves, do not select the column in the read: get the parent with a second request (GetItem, or BatchGetItem for several parents), by the reference in the answer",
     );
     (by_second, scans_for, usd_scans)
 }
@@ -1124,11 +1133,12 @@ fn copied(material: &Material<'_, '_>, place: &CopyPlace, share: f64) -> Option<
     let (table, steps) = (material.catalog.table(&place.0)?, &*place.1);
     let mean = share * material.pricing.facts.having(steps, table);
     let name = &table.name.name;
-    let mut said = if mean > 1.0 {
+    let items = if mean > 1.0 {
         format!("about {} items of {name}", about(mean))
     } else {
         format!("an item of {name}")
     };
+    let mut remarks: Vec<String> = Vec::new();
     let own = steps.first().map_or(&[][..], |step| &*step.columns);
     if let ([_], [column]) = (steps, own) {
         let sample = material.sample(&Path::own(column), table);
@@ -1136,13 +1146,14 @@ fn copied(material: &Material<'_, '_>, place: &CopyPlace, share: f64) -> Option<
         let most = share * most;
         if most > mean.max(1.0) {
             let is_mean = text_if(share < 1.0, "about ");
-            said.push_str(&format!(", up to {is_mean}{}", about(most)));
+            remarks.push(format!("up to {is_mean}{}", about(most)));
         }
     }
     if !has_key_of(material, place) {
-        said.push_str(" (no key finds them)");
+        remarks.push("no key finds them".to_owned());
     }
-    Some(said)
+    let remarks = text_if(!remarks.is_empty(), format!(" ({})", remarks.join(", ")));
+    Some(items + &remarks)
 }
 
 /// Whether a key finds all copies of a parent's columns.
@@ -1261,7 +1272,7 @@ fn unbounded(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "unbounded list",
         of_row,
-        "the answer is one row, for which the read pays for all of these items: use a key that also has the columns of the filter",
+        "the answer is one row, but the read pays for all of these items: use a key that also has the columns of the filter",
     );
 }
 
@@ -1303,12 +1314,12 @@ fn many_at_once(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "no key finds the rows",
         lost,
-        "the WHERE, or the conflict of an upsert, has no partition key of the table, nor of an index that holds all of these rows: only a Scan finds the rows, or a Query that reads all of them where they share one partition key value, and its cost is not included. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
+        "the WHERE, or the conflict of an upsert, gives no partition key of the table, and none of an index that holds all of these rows. Only a Scan finds them, or a Query that reads all rows, if all share one partition key value. The costs do not include that. Put the item's key into the WHERE; or add a SELECT with this WHERE to the workload, so that it gets an index; or, if rows are deleted by age, let them expire (`ttl`)",
     );
     lines.add(
         "many items at once",
         many,
-        "DynamoDB writes one item at a time, by its whole key: if the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25). Of an UPDATE or DELETE that lists no keys, the costs count one item",
+        "DynamoDB writes one item at a time, by its whole key. If the statement does not give the keys, find the items first (with a Query if a key finds them), then send one write for each (BatchWriteItem puts or deletes up to 25). For an UPDATE or DELETE that lists no keys, the costs count only one item",
     );
 }
 
@@ -1354,7 +1365,7 @@ fn upserts(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "upsert",
         found,
-        "the table's key has these columns, and the row that is there may have other values in them: PutItem then makes a second item beside the old one. Find the old item first; if its key changes, delete it and put the new one in one transaction. The costs count one put, without the search and the delete; a counter counts as an UPDATE",
+        "the table's key has these columns, and the existing row may have other values in them: PutItem would write a second item beside the old one. Find the old item first. If its key changes, delete it and put the new one in one transaction. The costs count one put, but neither the search nor the delete; a counter counts as an UPDATE",
     );
 }
 
@@ -1364,7 +1375,7 @@ fn next_numbers(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "next number",
         numbered.map(|(statement, ..)| statement.name.clone()),
-        "it takes the greatest number plus 1, and two statements at the same time may take the same number: keep the last number in a counter item, add 1 with ADD (the response has the new number), and put the item with attribute_not_exists",
+        "it takes the greatest number plus 1, and two statements at the same time may take the same number. Keep the last number in a counter item, add 1 with ADD (the response has the new number), and put the item with attribute_not_exists",
     );
 }
 
@@ -1380,7 +1391,7 @@ fn cascades(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "cascades",
         found,
-        "the database deletes these rows too (ON DELETE CASCADE), and nothing does so in DynamoDB: find them by a Query for each item type and delete them one by one, at once or from the stream; the statement's cost includes these deletes, and not the Queries",
+        "the database deletes these rows too (ON DELETE CASCADE), but DynamoDB does not: find them with a Query for each item type and delete them one by one, at once or from the stream. The statement's cost includes these deletes, but not the Queries",
     );
 }
 
@@ -1408,7 +1419,7 @@ fn deleted_with(
         let refused = format!("; the database refuses that while rows of {keepers} refer to them");
         let refused = text_if(!keepers.is_empty(), refused);
         let number = about(rows * each);
-        found.push(format!("about {number} of {}{refused}", child.name.name));
+        found.push(format!("about {number} from {}{refused}", child.name.name));
         deleted_with(facts, child, (rows * each, further), found);
     }
 }
@@ -1504,7 +1515,7 @@ fn expiry(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "TTL",
         texts,
-        "DynamoDB deletes expired items itself, free of charge, if the table's `ttl` names an attribute with the time in seconds; this column is text, and no filter turns text into a time: add a column with the seconds or of a time type, and use that one",
+        "DynamoDB deletes expired items itself, free of charge, if the table's `ttl` names an attribute with the time in seconds. This column is text, and no filter turns text into a time: add a column with the seconds or of a time type, and use that one",
     );
 }
 
@@ -1531,7 +1542,7 @@ fn soft_deletes(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "soft delete",
         marks,
-        "rows with that mark remain items that are stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive; reads without a condition on the mark find them",
+        "items with that mark are still stored, read and filtered: leave them out of indexes (`$when`), let them expire by TTL, or move them to an archive. Reads without a condition on the mark find them",
     );
 }
 
@@ -1644,17 +1655,17 @@ fn odd_texts(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "dates as text",
         dates,
-        "the column is text, and most of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, in DynamoDB and in the database; change them to the form 2026-01-02 in the database before you load them",
+        "the column is text, and most of its values are dates that do not begin with the year: 02/01/2026 sorts before 31/12/2025, in DynamoDB and in the database. Change them to the form 2026-01-02 in the database before you load them",
     );
     lines.add(
         "times with offsets",
         times,
-        "the column is text, and its times have different offsets (`Z`, `+09:00`): sorted as text, later times may come before earlier ones, in DynamoDB and in the database; change them all to UTC in the database before you load them",
+        "the column is text, and its times have different offsets (`Z`, `+09:00`): sorted as text, later times may come before earlier ones, in DynamoDB and in the database. Change them all to UTC in the database before you load them",
     );
     lines.add(
         "numbers as text",
         numbers,
-        "the column is text and all its values are digits: 10 sorts before 9, in DynamoDB and in the database; if they are meant as numbers, use a number column and pad it (`{column | pad(10)}`)",
+        "the column is text and all its values are digits: 10 sorts before 9, in DynamoDB and in the database. If they are meant as numbers, use a number column and pad it (`{column | pad(10)}`)",
     );
 }
 
@@ -1667,7 +1678,7 @@ fn large_values(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "large values",
         large,
-        "an item holds 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
+        "an item holds at most 400 KB, all attributes together: store such values in S3 and their address in the item, or compress them (`oversize`)",
     );
 }
 
@@ -1701,7 +1712,7 @@ fn long_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "long keys",
         found,
-        "all parts of a key count, with the characters between them, and a character takes up to 4 bytes; `migrate` rejects rows with longer keys: shorten a text in the key with `| truncate(n)`, or limit the column's length in the database",
+        "all parts of a key count, with the characters between them, and a character takes up to 4 bytes. `migrate` rejects rows with longer keys: shorten a text in the key with `| truncate(n)`, or limit the column's length in the database",
     );
 }
 
@@ -1738,7 +1749,7 @@ fn too_long<'c>(
         }
     }
     if !unlimited.is_empty() {
-        return Some(format!("no limit of {}", unlimited.join(" and ")));
+        return Some(format!("no limit for {}", unlimited.join(" and ")));
     }
     (bytes > whole(key.allowed)).then(|| format!("up to {} bytes", count(bytes)))
 }
@@ -1748,7 +1759,7 @@ fn delimiters(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         DELIMITER,
         escaped.map(|(table, column)| format!("{}.{column}", table.name)),
-        "values hold `#`, which separates the parts of keys: it is escaped in keys (`key_escape: percent`), and every program that writes items, or reads them by such a key, must escape it too",
+        "values hold `#`, which separates the parts of keys. So it is escaped in keys (`key_escape: percent`): every program that writes items, or reads them by such a key, must escape it too",
     );
 }
 
@@ -1763,7 +1774,7 @@ fn absent_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "NULL in keys",
         absent,
-        "rows with NULL in such a column are not in the index (it is sparse): a read with `= :value` never asks for them, but any other read of the index misses them",
+        "the index has no entries for rows with NULL in such a column (it is sparse). A read with `= :value` never asks for them, but any other read of the index misses them",
     );
     let keyless = material.tables().flat_map(|table| {
         let key = table.row_key().iter();
@@ -1776,7 +1787,7 @@ fn absent_keys(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "NULL in the table's key",
         keyless,
-        "such a row has no key: `migrate` rejects it, and no read finds it; set a value in the database, or add `| default(x)` in the key",
+        "such a row has no key: `migrate` rejects it, and no read finds it. Set a value in the database, or add `| default(x)` in the key",
     );
 }
 
@@ -1833,7 +1844,7 @@ fn audit(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "audit columns",
         audits,
-        "they record who made or changed a row, so `design` does not put items beside that parent; if you want that, write `-- keep: CHILD beside PARENT` in the workload",
+        "they record who made or changed a row, so `design` does not put items beside that parent. If you want that, write `-- keep: CHILD beside PARENT` in the workload",
     );
 }
 
@@ -1911,7 +1922,7 @@ fn filtered(material: &Material<'_, '_>, lines: &mut Lines) {
     lines.add(
         "filter",
         much,
-        "DynamoDB reads all of these items, and the read pays for them; only then does a filter drop those that do not match",
+        "DynamoDB reads all of these items, and the read pays for them. Only then does a filter drop those that do not match",
     );
 }
 

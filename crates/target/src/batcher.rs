@@ -20,7 +20,7 @@ pub struct Batcher {
     batch: Batch,
     fingerprints: HashSet<u128, BuildFingerprintHasher>,
     units: u64,
-    /// Bytes of the largest batch so far: the capacity of the next one.
+    /// Bytes of the largest batch so far, with the request that did not fit: the capacity of the next one.
     largest: usize,
 }
 
@@ -56,6 +56,7 @@ impl Batcher {
             self.batch = Batch::with_capacity(self.largest, entries);
         }
         self.batch.push(entry, write);
+        self.largest = self.largest.max(self.batch.bytes());
         if self.batch.bytes() > self.limit.bytes && self.batch.len() > 1 {
             // The bytes of a request are known only when it is written. There is no other full
             // batch: after one, this request would stand alone.
@@ -78,7 +79,6 @@ impl Batcher {
         self.fingerprints.clear();
         self.units = 0;
         let mut batch = mem::take(&mut self.batch);
-        self.largest = self.largest.max(batch.bytes());
         batch.seal();
         (!batch.is_empty()).then_some(batch)
     }

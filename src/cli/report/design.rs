@@ -189,7 +189,7 @@ pub(in crate::cli) fn update(
     section("not priced", not_priced, &mut out);
     out.push(String::new());
     out.push(format!(
-        "together, this workload and the mapping's own cost about {} USD a month{} with the old mapping, and {}{} with the new one: reads {}, writes {}, storage {} ({})",
+        "USD a month for this workload and the mapping's own: about {}{} with the old mapping, about {}{} with the new one (reads {}, writes {}, storage {}; {})",
         usd(before.usd_month),
         without_scans(&before.scans()),
         usd(after.usd_month),

@@ -282,7 +282,7 @@ impl<'c> Reading<'c, '_> {
         if columns.flatten().any(is_of_child) || !children.iter().all(|at| self.may_be_missing(*at))
         {
             ask.note(format!(
-                "the answer includes the {} even without {names}",
+                "the answer also has rows of {} that have no row in {names}",
                 ask.root.name.name
             ));
         }
@@ -302,8 +302,9 @@ impl<'c> Reading<'c, '_> {
     /// Notes the rows that the collection has, and an inner join would leave out.
     fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &[Ways]) {
         let mut notes: Vec<String> = Vec::new();
-        let note =
-            |one: &str, lacks: &str| format!("the answer includes the {one} even without {lacks}");
+        let note = |one: &str, lacks: &str| {
+            format!("the answer also has rows of {one} that have no row in {lacks}")
+        };
         for from in std::iter::once(&parent).chain(children) {
             let Some((table, own)) = self.tables.get(*from).zip(ways.get(*from)) else {
                 continue;
@@ -322,7 +323,7 @@ impl<'c> Reading<'c, '_> {
                     let is_kept = self.is_enforced(table, step, before);
                     if !is_kept {
                         let included = note(one, &step.table.name);
-                        notes.push(format!("{included}, and its SQL does not"));
+                        notes.push(format!("{included}; its SQL does not return them"));
                     }
                 } else if lacks.is_some() && !self.may_be_missing(*at) {
                     notes.push(note(one, &step.table.name));

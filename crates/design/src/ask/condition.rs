@@ -839,7 +839,7 @@ fn index_note(condition: &Condition) -> Option<Note> {
         || matches!(&condition.test, ConditionTest::Other(expression) if expression.has_query);
     if has_query {
         return Some(Note::Text(format!(
-            "`{text}` depends on other rows: a program that changes those rows must write this item again. How many rows meet it is not counted: the figures take a tenth"
+            "`{text}` depends on other rows: a program that changes those rows must write this item again. The rows that meet it are not counted: the estimate assumes a tenth of all"
         )));
     }
     let has_value = text.contains(|sign: char| sign == '\'' || sign.is_ascii_digit());

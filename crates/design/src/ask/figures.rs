@@ -161,7 +161,7 @@ pub(crate) fn unkept_figures(
 }
 
 const GROUP: &str = "store the computed value in a column of its own and group by that, or export the table and query it with Athena";
-const EXACT_GROUP: &str = "store the computed value in a column of its own and group by that, and what is summed as whole numbers (cents), whose sums are exact; or export the table and query it with Athena";
+const EXACT_GROUP: &str = "store the computed value in a column of its own and group by that, and store what is summed as whole numbers (cents), whose sums are exact; or export the table and query it with Athena";
 
 impl Reading<'_, '_> {
     /// Whether a value that the query selects for each group is computed.

@@ -96,7 +96,7 @@ impl<'c> Reading<'c, '_> {
             let said = alone.left_of_parents.iter().map(|one| &*one.text);
             let as_database = self.as_database(ask.root, &paths);
             ask.note(format!(
-                "the application drops the rows for which `{}` is not true of what the second request reads{as_database}",
+                "after the second request, the application drops the rows that do not meet `{}`{as_database}",
                 joined(said, " AND ")
             ));
         }
@@ -198,14 +198,14 @@ impl<'c> Reading<'c, '_> {
             });
             note_names(&mut ask.notes, &names, |name| {
                 format!(
-                    "the database may compare values of {name} otherwise than by the bytes of their texts: the application must compare them as the database does"
+                    "the database may not compare values of {name} byte by byte: the application must compare them as the database does"
                 )
             });
             let names =
                 self.figure_columns(|table, column, _| self.observed.is_mixed(table, &column.name));
             note_names(&mut ask.notes, &names, |name| {
                 format!(
-                    "some values of {name} are not of its type: the application must compute with them as SQLite does, for which a text in sum() or avg() is the number that it begins with, or 0"
+                    "some values of {name} are not of its type: the application must compute as SQLite does, whose sum() and avg() take a text for the number that it begins with, or for 0"
                 )
             });
         } else {
@@ -229,7 +229,7 @@ impl<'c> Reading<'c, '_> {
         let otherwise = self.sorted_otherwise().filter(|_| !is_one_row(ask));
         if let Some(column) = &otherwise {
             ask.note(format!(
-                "its SQL sorts {column}: the application must sort so"
+                "its SQL sorts {column}: the application must sort in that order"
             ));
         }
         ask.unsortable = unsortable.or(otherwise).or_else(|| {

@@ -205,7 +205,7 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
     );
     let (_, text) = text.split_once("\n## The proposal\n").unwrap();
     for expected in [
-        "About 42.12 USD a month on demand: reads 32.40, writes 9.72, storage 0.00; the search was not cut short",
+        "About 42.12 USD a month on demand: reads 32.40, writes 9.72, storage 0.00; the search was complete",
         "It no longer has these access patterns: gone.",
         "| gone | 4 × Query on GSI1 | ORDER | 20/s | 9.3 | 0.5 | 32.40 |",
         "| pay | UPDATE | ORDER | 2/s | 3 | 9.72 |",
