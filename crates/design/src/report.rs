@@ -10,7 +10,8 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Unserved};
+use crate::UnservedRead;
+use crate::ask::Ask;
 use crate::choose::{INCONSISTENT, Solution};
 use crate::compare::{PricedMapping, times, without_scans};
 use crate::facts::{rows, significant};
@@ -457,7 +458,7 @@ pub(crate) struct Material<'m, 'c> {
     pub(crate) priced: &'m PricedMapping,
     /// How large its items can be.
     pub(crate) sizes: &'m [SizeProof],
-    pub(crate) unserved: &'m [(&'m Statement, Unserved)],
+    pub(crate) unserved: &'m [UnservedRead<'m>],
     pub(crate) written: &'m [(&'m Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,
     pub(crate) alternatives: Vec<Alternative>,

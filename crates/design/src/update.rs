@@ -39,9 +39,9 @@ use crate::workload::Statement;
 use crate::writes::Writes;
 use crate::written::{IndexNames, Item, Placed, Writing, reference};
 use crate::{
-    Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
-    candidates, index_names, modelled, padded, placed_reads, reads_without, refuse_escaped,
-    refuse_figures, understood, with_signed,
+    Candidates, Limits, Read, SHORT, Understood, UnservedRead, Way, add_fetches, add_relaxed,
+    before_delimiters, candidates, index_names, modelled, padded, placed_reads, reads_without,
+    refuse_escaped, refuse_figures, understood, with_signed,
 };
 
 /// A mapping to be extended.
@@ -240,7 +240,7 @@ fn new_reads<'w, 'c>(
     model: &Model,
     of_rows: (&Catalog, &Observed),
     reads: Vec<Read<'w, 'c>>,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
     done: &mut Vec<UpdatedRead>,
 ) -> Vec<Read<'w, 'c>> {
     // Whether the access pattern of the statement's name answers its SQL; `None` if there is no such pattern.
@@ -281,7 +281,7 @@ fn new_reads<'w, 'c>(
 fn refuse_kept_nulls<'w>(
     existing: &Existing<'_>,
     reads: &mut Vec<Read<'w, '_>>,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let keeping = existing.keeping_nulls();
     reads.retain_mut(|read| {
@@ -616,7 +616,7 @@ impl<'u> MappingDraft<'u> {
         self,
         inputs: &Pricing<'_>,
         reads: Vec<Read<'w, 'u>>,
-        unserved: &mut Vec<(&'w Statement, Unserved)>,
+        unserved: &mut Vec<UnservedRead<'w>>,
         done: &mut Vec<UpdatedRead>,
     ) -> Self {
         match self.with_cheapest_indexes(inputs, reads.clone()) {
@@ -781,11 +781,7 @@ impl<'u> MappingDraft<'u> {
 }
 
 /// A mapping with further indexes, the reads that it now serves, and those that it does not.
-type IndexedDraft<'w, 'u> = (
-    MappingDraft<'u>,
-    Vec<UpdatedRead>,
-    Vec<(&'w Statement, Unserved)>,
-);
+type IndexedDraft<'w, 'u> = (MappingDraft<'u>, Vec<UpdatedRead>, Vec<UnservedRead<'w>>);
 
 /// What existing item types get: copied attributes, and the joins to the parents that these come from.
 fn item_additions(

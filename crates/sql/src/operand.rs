@@ -150,19 +150,9 @@ pub struct Operand {
 }
 
 /// Functions that give the time or the date at which a statement runs.
-const CLOCKS: [&str; 11] = [
-    "clock_timestamp",
-    "curdate",
-    "current_date",
-    "current_timestamp",
-    "localtimestamp",
-    "now",
-    "statement_timestamp",
-    "sysdate",
-    "transaction_timestamp",
-    "utc_date",
-    "utc_timestamp",
-];
+const CLOCKS: &str = "\
+    clock_timestamp curdate current_date current_timestamp localtimestamp now statement_timestamp \
+    sysdate transaction_timestamp utc_date utc_timestamp";
 
 impl Operand {
     pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
@@ -239,7 +229,7 @@ impl Operand {
                     && expression.parameters.is_empty()
                     && !expression.has_query
                     && !expression.functions.is_empty()
-                    && functions.all(|name| CLOCKS.contains(&name.as_str()))
+                    && functions.all(|name| CLOCKS.split(' ').any(|clock| clock == name))
             }
             OperandValue::Constant(_) | OperandValue::Column(_) | OperandValue::Parameter(_) => {
                 false

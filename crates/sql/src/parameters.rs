@@ -227,21 +227,16 @@ impl Replacing {
                 self.list(column, values, expression);
             }
             Expr::BinaryOp { left, op, right } => {
-                let suffix = match op {
-                    BinaryOperator::Eq => "",
-                    BinaryOperator::Lt | BinaryOperator::LtEq => "_until",
-                    BinaryOperator::Gt | BinaryOperator::GtEq => "_from",
+                let [suffix, turned] = match op {
+                    BinaryOperator::Eq => ["", ""],
+                    BinaryOperator::Lt | BinaryOperator::LtEq => ["_until", "_from"],
+                    BinaryOperator::Gt | BinaryOperator::GtEq => ["_from", "_until"],
                     _ => return,
                 };
                 if let Some(column) = column(left) {
                     self.value(right, &format!("{column}{suffix}"));
                 } else if let Some(column) = column(right) {
-                    let suffix = match suffix {
-                        "_until" => "_from",
-                        "_from" => "_until",
-                        other => other,
-                    };
-                    self.value(left, &format!("{column}{suffix}"));
+                    self.value(left, &format!("{column}{turned}"));
                 }
             }
             Expr::Between {

@@ -212,6 +212,13 @@ pub enum ParameterBound {
     Other,
 }
 
+impl ParameterBound {
+    /// The same bound, but of a comparison that is negated.
+    fn unless(self, negated: bool) -> Self {
+        if negated { Self::Other } else { self }
+    }
+}
+
 impl SqlQuery {
     /// Reads one query. Without a product as most of them understand it.
     ///
@@ -529,51 +536,36 @@ impl SqlQuery {
 /// Whether a word that looks like a column's name gives the time, the user or a variable: no column can be called so without
 /// quotes, since the database reserves the word.
 fn is_of_the_session(word: &str, dbms: Option<Dbms>) -> bool {
-    let of_all = ["current_date", "current_time", "current_timestamp"];
-    let of_servers = [
-        "current_role",
-        "current_user",
-        "localtime",
-        "localtimestamp",
-    ];
-    let of_postgres = [
-        "current_catalog",
-        "current_schema",
-        "session_user",
-        "system_user",
-        "user",
-    ];
-    let of_mysql = ["sysdate", "utc_date", "utc_time", "utc_timestamp"];
     let is_mysql = matches!(dbms, None | Some(Dbms::Mysql | Dbms::Mariadb));
     let is_postgres = matches!(dbms, None | Some(Dbms::Postgres));
-    of_all.contains(&word)
-        || (is_mysql || is_postgres) && of_servers.contains(&word)
-        || is_postgres && of_postgres.contains(&word)
-        || is_mysql && (of_mysql.contains(&word) || word.starts_with('@'))
+    match word {
+        "current_date" | "current_time" | "current_timestamp" => true,
+        "current_role" | "current_user" | "localtime" | "localtimestamp" => is_mysql || is_postgres,
+        "current_catalog" | "current_schema" | "session_user" | "system_user" | "user" => {
+            is_postgres
+        }
+        "sysdate" | "utc_date" | "utc_time" | "utc_timestamp" => is_mysql,
+        _ => is_mysql && word.starts_with('@'),
+    }
 }
 
 /// Whether a cast gives the same at any time. The text `today` is another date each day, MySQL adds the date of the day to
 /// a time of the day, and the types of names are looked up. A literal is looked at on its own.
 fn keeps_still(operand: &Expr, data_type: &ast::DataType) -> bool {
     use ast::DataType as Type;
-    if let Type::Array(ast::ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
-        return keeps_still(operand, element);
-    }
-    let is_literal = matches!(operand, Expr::Value(_));
-    let is_looked_up = matches!(
-        data_type,
-        Type::Custom(..) | Type::Regclass | Type::Unspecified | Type::Array(_)
-    );
-    let is_time = matches!(
-        data_type,
+    match data_type {
+        Type::Array(ast::ArrayElemTypeDef::SquareBracket(element, _)) => {
+            keeps_still(operand, element)
+        }
+        Type::Custom(..) | Type::Regclass | Type::Unspecified | Type::Array(_) => false,
         Type::Date
-            | Type::Date32
-            | Type::Time(..)
-            | Type::Datetime(_)
-            | Type::Timestamp(..)
-            | Type::TimestampNtz(_)
-    );
-    !is_looked_up && (is_literal || !is_time)
+        | Type::Date32
+        | Type::Time(..)
+        | Type::Datetime(_)
+        | Type::Timestamp(..)
+        | Type::TimestampNtz(_) => matches!(operand, Expr::Value(_)),
+        _ => true,
+    }
 }
 
 /// Whether the database itself makes the value, of the parts of the expression: what a function, a cast or an operator of
@@ -763,26 +755,16 @@ impl QueryFacts {
                 low,
                 high,
             } => {
-                let (lower, upper) = if *negated {
-                    (ParameterBound::Other, ParameterBound::Other)
-                } else {
-                    (ParameterBound::Low(true), ParameterBound::High(true))
-                };
-                self.add(operand, low, lower);
-                self.add(operand, high, upper);
+                self.add(operand, low, ParameterBound::Low(true).unless(*negated));
+                self.add(operand, high, ParameterBound::High(true).unless(*negated));
             }
             ConditionTest::In {
                 operand,
                 negated,
                 list,
             } => {
-                let bound = if *negated {
-                    ParameterBound::Other
-                } else {
-                    ParameterBound::Equal
-                };
                 for one in list {
-                    self.add(operand, one, bound);
+                    self.add(operand, one, ParameterBound::Equal.unless(*negated));
                 }
             }
             ConditionTest::Like {
