@@ -63,7 +63,7 @@ pub use guess::guess;
 use names::{MappingNames, table_name};
 pub use observed::{ColumnSample, Observed};
 use path::Path;
-use pins::{Expiries, ExpiryTime, Pins, RefusedExpiry, RefusedPin, check_expiries, check_pins};
+pub use pins::{Expiries, ExpiryTime, Pins, RefusedExpiry, RefusedPin, check_expiries, check_pins};
 use pricing::Pricing;
 pub use report::{
     Alternative, IndexReport, MonthlyCost, ReadReport, Report, ServedRead, Warning, WriteReport,
