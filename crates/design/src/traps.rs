@@ -979,9 +979,8 @@ fn copies(
                     known.kind = Some(write.kind);
                     known.rate = Pricing::rate(statement);
                     known.columns.extend(changed);
-                    let items = known.items.entry((table.name.clone(), steps));
-                    let items = items.or_default();
-                    *items = items.max(share);
+                    let most = known.items.entry((table.name.clone(), steps)).or_default();
+                    *most = most.max(share);
                     known.reads.insert(&read.name);
                     known.seconds.extend(second.clone());
                 }
