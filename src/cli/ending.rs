@@ -17,7 +17,7 @@ pub(in crate::cli) fn ended(
     let line = report::migration_outcome(&report);
     match report.outcome {
         load::Outcome::Complete | load::Outcome::CompleteWithRejects if !report.balanced => {
-            Err(Failure::failed("the books do not balance"))
+            Err(Failure::unbalanced())
         }
         load::Outcome::Complete if would_change => Ok(Outcome::Differs),
         load::Outcome::Complete => Ok(Outcome::Well),

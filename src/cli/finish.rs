@@ -28,7 +28,7 @@ Examples:
   dynafold finish --plan plan.ndjson --files chunks results-0.ndjson results-1.ndjson
   dynafold finish --plan plan.ndjson --files chunks --source postgres://app@db/shop results.ndjson
 
-Each chunk counts once, however often it was loaded. With --source, rows that share a key are named.")]
+Each chunk counts once, however often it was loaded. With --source, `finish` names the rows that share a key.")]
 #[command(mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol, for an export")))]
 pub(super) struct Finish {
     /// Files with the lines that `work` has written [default: standard input]

@@ -65,10 +65,10 @@ pub(in crate::cli) struct Preview {
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
-    /// How to show them
+    /// How to show the items
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: PreviewFormat,
-    /// Write what --format says to a new file
+    /// Write to this new file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Read every row: sizes, hot partitions, equal keys, cost and duration; writes nothing

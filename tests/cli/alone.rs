@@ -368,7 +368,10 @@ async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
     let left_out = [gone[0].replace("77", "1")];
     let report = retry("left-out", &[&left_out[0]], &[], 0);
     let warnings = report["warnings"].to_string();
-    assert!(warnings.contains("`where` leaves it out"), "{warnings}");
+    assert!(
+        warnings.contains("`where` leaves these rows out"),
+        "{warnings}"
+    );
     let other = gone[0].replace("USER", "USERS");
     std::fs::write(case.path("other"), other).unwrap();
     let file = case.path("other").display().to_string();

@@ -237,7 +237,7 @@ access_patterns:
     let file = file.display().to_string();
     let ran = dynafold(&["check", &file, "--source", &database.url()]).exits(0);
     for told in [
-        "the database numbers orders.id; in DynamoDB the application makes the next one",
+        "the database numbers orders.id; in DynamoDB the application generates the next value",
         "BY_DAY holds every ORDER; no access pattern uses it, and each item in it costs one more write",
         "it is local: no item collection may pass 10 GB, and it can be neither added nor removed later",
     ] {

@@ -443,7 +443,7 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     let report = pattern("told", 0);
     assert_eq!(claimed(&report, "pattern_answers"), "agrees");
     assert!(
-        report.to_string().contains("DynamoDB may have deleted it"),
+        report.to_string().contains("DynamoDB has deleted them"),
         "{report:#}"
     );
     let report = pattern("untold", 3);

@@ -530,9 +530,9 @@ async fn values_against_their_declared_type_are_counted() {
         assert_eq!(
             source.warnings(),
             [
-                "column `a` of t: 2 values read are not a time, which the declared type says; they were read as stored",
-                "column `b` of t: 1 value read is not a boolean, which the declared type says; it was read as stored",
-                "column `c` of t: 1 value read is not text, which the declared type says; it was read as stored",
+                "column `a` of t: 2 values read are not a time, although the column is declared so; they were read as stored",
+                "column `b` of t: 1 value read is not a boolean, although the column is declared so; it was read as stored",
+                "column `c` of t: 1 value read is not text, although the column is declared so; it was read as stored",
             ]
         );
     }
@@ -741,7 +741,7 @@ async fn values_against_their_declared_type_are_summed_over_the_parts_of_a_table
     assert_eq!(
         source.warnings(),
         [
-            "column `a` of t: 3 values read are not a time, which the declared type says; they were read as stored"
+            "column `a` of t: 3 values read are not a time, although the column is declared so; they were read as stored"
         ]
     );
 }

@@ -262,7 +262,7 @@ impl SourceError {
                 "the session that shares it must live until the last chunk is loaded: keep `dynafold plan --hold` running, and start over with the chunks of a new plan",
             ),
             Self::Live { .. } => Some(
-                "use a number instead, or read it from a table; a run that reads a sequence cannot claim anything",
+                "use a constant, or a value from a table; a run that reads a sequence cannot claim anything",
             ),
             Self::Url(
                 UrlError::Unread(_)

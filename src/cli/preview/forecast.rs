@@ -165,10 +165,9 @@ fn collisions(forecast: &Forecast) -> String {
         return claims.collect::<Vec<_>>().join("\n");
     }
     let mut out = vec![format!(
-        " {} by several items; {} would be rejected, and {} in the sizes and units above",
+        " {} by several items; a load would reject {}, which the sizes and units above include",
         counted_as(keys, "key is shared", "keys are shared"),
         counted(items, "item"),
-        if items == 1 { "is" } else { "are" },
     )];
     for collision in named.iter().take(super::NAMED) {
         let items = counted(collision.items, "item");

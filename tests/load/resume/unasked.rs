@@ -177,7 +177,7 @@ async fn going_on_deletes_no_item_that_somebody_else_has_put_in_the_place_of_its
         told.contains("1 item of the mapping's item types"),
         "{told}"
     );
-    assert!(!told.contains("of an unknown item type"), "{told}");
+    assert!(!told.contains("of unknown item types"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

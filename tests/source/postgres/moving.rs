@@ -200,7 +200,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "wide(id)",
             "CREATE FUNCTION wide(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i > 2'",
-            "the function public.wide was made after",
+            "the function public.wide was created after",
         ),
         (
             "plain(id)",
@@ -216,7 +216,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
             "id < 2",
             "CREATE FUNCTION above(int, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT $1 > $2';
              CREATE OPERATOR < (LEFTARG = int, RIGHTARG = bigint, FUNCTION = above)",
-            "the operator public.< was made after",
+            "the operator public.< was created after",
         ),
         (
             "k::text = 'x'",
@@ -231,7 +231,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "lower(name) = 'a'",
             "CREATE FUNCTION lower(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'",
-            "the function public.lower was made after",
+            "the function public.lower was created after",
         ),
         (
             "to_tsvector('own', name) @@ to_tsquery('own', 'a')",
@@ -252,7 +252,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "plain(id)",
             "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET app.tenant = 7', current_database()); END $$",
-            "the setting of a role or a database was made after",
+            "the setting of a role or a database was created after",
         ),
         // What no condition can look up, or this one cannot.
         (

@@ -53,7 +53,7 @@ fn policy(statements: &[Value]) -> Export {
     let mut warnings = Vec::new();
     if counted > MANAGED {
         warnings.push(format!(
-            "the policy has {counted} characters, and a managed policy can have {MANAGED}: split it between two statements"
+            "the policy has {counted} characters, and a managed policy can have {MANAGED}: divide its statements between two policies"
         ));
     }
     Export { text, warnings }
@@ -355,9 +355,9 @@ pub(super) fn route(model: &Model, options: &ExportOptions, is_import: bool) -> 
     let mut export = policy(&statements);
     export
         .warnings
-        .push("put the names of your bucket and prefix for BUCKET and PREFIX".to_owned());
+        .push("replace BUCKET and PREFIX with the names of your bucket and prefix".to_owned());
     if !is_import {
-        export.warnings.push("which resources AWS checks for bulk operations is not confirmed: this names the table and all below it".to_owned());
+        export.warnings.push("it is not confirmed which resources AWS checks for bulk operations: the policy names the table and everything below it".to_owned());
     }
     export
 }
@@ -599,7 +599,7 @@ fn fault(model: &Model, pattern: &AccessPattern, keys: &LeadingKeys, name: &str)
     let lossy = values(pattern, name).find(|value| !keep_apart(&value.filters));
     if pattern.fetch {
         return Some(
-            "it reads items by keys that an index has given, and no condition restricts these"
+            "its `fetch` reads items by keys that are known only when the index has answered, so no condition can restrict them"
                 .to_owned(),
         );
     }

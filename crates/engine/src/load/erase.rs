@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dynafold_dynamodb::{
     Attribute, Item, Position, Table, attribute_json, fingerprints, write_item, write_units,
 };
-use dynafold_format::whole;
+use dynafold_format::{counted, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::IndexEntrySizes;
 use dynafold_target::retry::{Decision, Policy, Retry};
@@ -387,7 +387,10 @@ fn is_empty(partition: &Attribute, left: u64) -> Claim {
         ),
         _ => (
             ClaimVerdict::Differs,
-            format!("a strongly consistent query found {left} items after the last deletion"),
+            format!(
+                "a strongly consistent query found {} after the last deletion",
+                counted(left, "item")
+            ),
         ),
     };
     let of = ClaimSubject {

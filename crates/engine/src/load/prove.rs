@@ -595,7 +595,7 @@ pub(crate) fn shares_key(
     let help = if is_keyless {
         "add a column that differs between these rows to the key template, or leave one of them out with `where`; to merge rows that are equal in all columns, use from: { sql: SELECT DISTINCT …, key: [column] }"
     } else {
-        "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`; a load with --max-rejects takes the other row"
+        "add a column that differs between these rows to the key template, for example one of the primary key, or leave one of them out with `where`; a load with --max-rejects loads the other row"
     };
     Reject {
         code: DUPLICATE_KEY.into(),

@@ -214,7 +214,7 @@ impl KeysReport {
         });
         let unknown = (!self.not_compared.is_empty()).then(|| {
             format!(
-                "{}, and `check` does not prove of all of them that they differ from those of this load: an item with the same key is, or would be, replaced",
+                "{}, and `check` does not prove that all of them differ from those of this load, which replaces items that have the same keys",
                 not_compared(&self.not_compared)
             )
         });
@@ -270,7 +270,7 @@ pub struct RemainingStale {
 }
 
 /// Why it cannot be told whether an item is of the item types of a run.
-pub const UNCLEAR_WHY: &str = "it is unknown whether the item types of this run make such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
+pub const UNCLEAR_WHY: &str = "it is unknown whether the item types of this run make such items: the table has no type attribute, and the keys do not always tell. SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
 
 /// Why it cannot be told whether the row of an item is gone.
 const MAY_BE_REJECTED_WHY: &str = "some rows were rejected before their keys were made, and it is unknown whether these make such items";

@@ -61,7 +61,7 @@ fn left_behind(items: u64) -> String {
 /// What is said of deleted items that a load has sent in an earlier attempt, and whose item type nothing tells.
 fn untyped_deletions(items: u64) -> String {
     format!(
-        "deleted {} equal to what an earlier attempt of this load wrote, of an unknown item type: the counts by item type leave them out",
+        "deleted {} equal to what an earlier attempt of this load wrote, but of unknown item types: the counts by item type do not include them",
         counted(items, "item")
     )
 }

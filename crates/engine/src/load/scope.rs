@@ -84,12 +84,12 @@ impl SelectedRows {
         let (by, why) = if resumed {
             (
                 " by this attempt",
-                "an earlier attempt may have loaded it, or its key is not in the source any more, or `where` leaves it out",
+                "an earlier attempt has loaded such rows, the source no longer has their keys, or `where` leaves them out",
             )
         } else {
             (
                 "",
-                "its key is not in the source any more, or `where` leaves it out",
+                "the source no longer has such keys, or `where` leaves these rows out",
             )
         };
         Some(format!(

@@ -113,7 +113,10 @@ pub(super) fn migration(subject: &Subject<'_, '_>) -> Migration {
 fn new_table(subject: &Subject<'_, '_>) -> Option<String> {
     let (old, new) = (&subject.old.model.table, &subject.new.model.table);
     if old.name != new.name {
-        return Some(format!("the table `{}` is another one", new.name));
+        return Some(format!(
+            "the new mapping names another table, `{}`",
+            new.name
+        ));
     }
     if old.key_text() != new.key_text() {
         return Some("the key of a table cannot be changed".to_owned());
@@ -126,7 +129,7 @@ fn new_table(subject: &Subject<'_, '_>) -> Option<String> {
     };
     let index = subject.indexes.iter().find(changed)?;
     Some(format!(
-        "the local index `{}` cannot be added, changed or removed in a table that exists",
+        "the local index `{}` cannot be added, changed or removed in an existing table",
         index.index
     ))
 }

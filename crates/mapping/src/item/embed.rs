@@ -96,7 +96,7 @@ impl Folder {
 fn member_twice(embed: &EmbedNode) -> Fault {
     Fault::new(
         "embed-key",
-        format!("two children from `{}` have one `$key`", embed.written),
+        format!("two children from `{}` have the same `$key`", embed.written),
     )
     .help("make the `$key` template different for each, or use a list")
 }

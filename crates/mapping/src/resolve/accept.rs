@@ -65,7 +65,7 @@ fn code(name: &str) -> Result<Code, (String, String)> {
     match Code::ALL.iter().find(|code| code.as_str() == name) {
         Some(Code::UnneededAcceptance) => Err((
             "this warning cannot be accepted".to_owned(),
-            "remove the acceptance that is not needed".to_owned(),
+            "remove from `accept` the code that is not needed".to_owned(),
         )),
         Some(code) if is_warning(&code) => Ok(*code),
         Some(_) => Err((

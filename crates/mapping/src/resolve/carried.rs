@@ -308,7 +308,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
         ConditionTest::Compare { left, op, right } if *op != Comparator::NotDistinct => {
             if [left, right].iter().any(|side| is_null(side)) {
                 return Some((
-                    "no value is equal or unequal to NULL".to_owned(),
+                    "a comparison with NULL never holds".to_owned(),
                     "use IS NULL or IS NOT NULL".to_owned(),
                 ));
             }

@@ -81,7 +81,7 @@ impl ItemBinder<'_> {
         let key = &self.scope.key;
         if key.is_empty() {
             let message = format!(
-                "the rows of `{}` have no key, so it is not known which rows of `{}` belong to which",
+                "the rows of `{}` have no key, so it is not known to which of them each row of `{}` belongs",
                 self.scope.written, name.value
             );
             let help = match self.scope.table {
@@ -291,7 +291,8 @@ impl ItemBinder<'_> {
                         | TypeFamily::Map
                         | TypeFamily::Set),
                     ) => {
-                        self.misfit(written, "a set", given, "use `$as: list`");
+                        let what = "a member of a set";
+                        self.misfit(written, what, given, "use `$as: list`");
                     }
                     _ => {
                         if let (Some(AttributeNode::Template(member)), Some(on)) = (each, on) {

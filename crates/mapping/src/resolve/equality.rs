@@ -50,7 +50,7 @@ pub(super) fn unlike(
     );
     let (code, message, help) = if depends {
         let message = format!(
-            "{kinds}: the database compares them as doubles, so different numbers may be equal, and an index finds other rows than a comparison"
+            "{kinds}: the database compares them as doubles, so different numbers may be equal, and which rows match depends on whether it uses an index"
         );
         (code, message, CONVERT)
     } else if strict {

@@ -39,7 +39,7 @@ fn report<'a>(
         return;
     }
     let message = format!(
-        "items of {expiring} may come back after they have expired: DynamoDB deletes them days later"
+        "this pattern may return items of {expiring} that have expired: DynamoDB deletes them within days, not at once"
     );
     let mut all = found.iter();
     let lacking = all.any(|item| may_lack(whole.subject(item), ttl));

@@ -65,9 +65,9 @@ fn several(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
         }
         _ => "it is a view or a foreign table",
     };
-    let message = format!("it is not known whether `{name}` has only one row for each row: {why}");
+    let message = format!("it is not known whether each row has only one row in `{name}`: {why}");
     Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
-        "a row with several parents would be read several times; the load finds this by equal keys",
+        "make sure that each row has only one: a row with several is read several times; the load finds equal keys, and rejects all but one of them",
     )
 }
 

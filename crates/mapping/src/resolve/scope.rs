@@ -215,7 +215,10 @@ impl<'a> Scope<'a> {
             || self.parent(name).is_some()
             || self.element(name).is_some();
         if is_taken {
-            let message = format!("the alias `{name}` is already a name of `{}`", self.written);
+            let message = format!(
+                "the alias `{name}` already names something else in `{}`",
+                self.written
+            );
             let help = "choose another alias";
             self.diagnostics
                 .add(code, alias.span.clone(), message, help);

@@ -372,6 +372,17 @@ fn every_code_has_a_case_that_shows_it_and_nothing_else() {
 }
 
 #[test]
+fn what_no_set_can_hold_is_called_a_member() {
+    let each = "$each: { s: \"{subscribe_id}\" }, $as: set";
+    let text = item(&format!(
+        "from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}, attributes: {{ x: {{ $embed: subscribe_users, {each} }} }}"
+    ));
+    let (_, told) = check_with(&text, &catalog());
+    let messages: Vec<&str> = told.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(messages, ["a member of a set cannot be a map"]);
+}
+
+#[test]
 fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
     let mut catalog = catalog();
     let hide = |catalog: &mut Catalog, table: &str, names: &[&str]| {
@@ -944,7 +955,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&by_service("consistent: true, rate: 20000"), Some(3)),
         [
-            "20,000 strongly consistent requests a second over a partition key with about 3 values by the database's statistics are at least 6,667 read units a second for each; one partition takes 3,000"
+            "20,000 strongly consistent requests a second over a partition key with about 3 values by the database's statistics take at least 6,667 read units a second for each; one partition takes 3,000"
         ]
     );
     assert!(heat(&by_service("consistent: true, rate: 9000"), Some(3)).is_empty());
@@ -971,7 +982,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&shards_of_each(20_000), Some(3)),
         [
-            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics take at least 3,333 read units a second for each; one partition takes 3,000"
         ]
     );
     assert!(heat(&shards_of_each(18_000), Some(3)).is_empty());
@@ -991,7 +1002,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&two, Some(3)),
         [
-            "`p`, `q` together: 14,000 requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+            "`p`, `q` together: 14,000 requests a second over a partition key with about 3 values by the database's statistics take at least 3,333 read units a second for each; one partition takes 3,000"
         ]
     );
     // Two item types under the values of one column are not found under twice as many.
@@ -1002,7 +1013,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&together, Some(3)),
         [
-            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics take at least 3,333 read units a second for each; one partition takes 3,000"
         ]
     );
 }
@@ -1329,7 +1340,7 @@ fn what_is_fetched_is_read_of_the_tables_own_key() {
     assert_eq!(
         heat("USERS", &fetched),
         [
-            "20,000 eventually consistent fetches a second over one partition key value are at least 10,000 read units a second for each; one partition takes 3,000"
+            "20,000 eventually consistent fetches a second for one partition key value take at least 10,000 read units a second; one partition takes 3,000"
         ]
     );
     assert!(heat("USERS", &by_mail(", rate: 20000")).is_empty());
@@ -1345,7 +1356,7 @@ fn what_is_fetched_is_read_of_the_tables_own_key() {
             &format!("{half}, q: {{ key: {{ PK: USERS }}, rate: 4000 }}")
         ),
         [
-            "`p`, `q` together: 8,000 requests a second over one partition key value are at least 4,000 read units a second for each; one partition takes 3,000"
+            "`p`, `q` together: 8,000 requests a second for one partition key value take at least 4,000 read units a second; one partition takes 3,000"
         ]
     );
 }

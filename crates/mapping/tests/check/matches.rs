@@ -90,7 +90,7 @@ fn numbers_that_an_index_of_mysql_does_not_find_by_a_double_are_not_matched_with
                 assert!(found.is_empty(), "{found:?}");
                 continue;
             }
-            let why = "the database compares them as doubles, so different numbers may be equal, and an index finds other rows than a comparison";
+            let why = "the database compares them as doubles, so different numbers may be equal, and which rows match depends on whether it uses an index";
             let (users, subscriptions) = (users.0, subscriptions.0);
             let told = [
                 (

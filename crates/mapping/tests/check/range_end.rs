@@ -39,7 +39,7 @@ fn a_bound_that_keys_go_on_behind_is_told_where_the_query_says_otherwise() {
     assert_eq!(at, "\"EVENT#{until | epoch_ms | pad(13)}\"");
     assert_eq!(
         message,
-        "items at `{until | epoch_ms | pad(13)}` itself are not returned: the keys of `EVENT` have more text after it, and so sort later"
+        "the range leaves out items whose value equals `{until | epoch_ms | pad(13)}`: the keys of `EVENT` have more text after it, and so sort later"
     );
     assert_eq!(
         help,
@@ -80,7 +80,7 @@ fn a_whole_key_is_held_against_the_query() {
     let (_, message, _) = latest("ge", Some("at > :since")).unwrap();
     assert_eq!(
         message,
-        "items at `{since}` itself are returned: by the range, and the query does the opposite"
+        "the range returns items whose value equals `{since}`, and its SQL leaves them out"
     );
 }
 

@@ -387,13 +387,11 @@ fn help(file: &Path, cause: &sqlx::Error) -> &'static str {
         }
         (Some(IsADirectory), _) => "this is a folder; name the file in it",
         (Some(TooManyLinks), _) => {
-            "changes under one name cannot be seen under another while they are in the write-ahead log; copy the file by the name that writers use, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\""
+            "copy the file by the name that writers use, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\"; under another name, changes in the write-ahead log cannot be seen"
         }
         (_, Some((_, 5))) => "another program holds the file; end it or wait for it",
         (_, Some((_, 26))) => "this is not a SQLite 3 database, or it is encrypted",
-        (_, Some((776, _))) => {
-            "an interrupted write must be rolled back first; open it once with sqlite3"
-        }
+        (_, Some((776, _))) => "open it once with sqlite3, which rolls back an interrupted write",
         (_, Some((_, 8 | 14))) if has_log(file) => {
             "its last changes are still in the -wal file beside it, and the folder does not let \
              SQLite read them; copy both files to a folder of your own and read from there"

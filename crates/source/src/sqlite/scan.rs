@@ -188,7 +188,7 @@ impl Disagreements {
                     ("values read are", "they were")
                 };
                 format!(
-                    "column `{}` of {}: {count} {are} not {}, which the declared type says; {they} read as stored",
+                    "column `{}` of {}: {count} {are} not {}, although the column is declared so; {they} read as stored",
                     column.column,
                     column.object,
                     column.kind,

@@ -86,7 +86,7 @@ impl Dynamodb {
                         format!("the table did not become ACTIVE; its status is `{status}`");
                     return Err(self
                         .in_use("DescribeTable", name, &message)
-                        .with_help("look at it in the console, and run again once it is ACTIVE"));
+                        .with_help("look at the table in the console, and start the same command again once it is ACTIVE"));
                 }
             }
             sleep(pause).await;
@@ -160,7 +160,7 @@ impl Dynamodb {
         let mut id = id.map(str::to_owned);
         let created_again = |operation, message, undone| {
             self.in_use(operation, name, message).with_help(format!(
-                "nothing was {undone}: make sure that no other run uses this name, then start again",
+                "nothing was {undone}: make sure that no other run uses this name, then start the same command again",
             ))
         };
         if id.is_some() {
@@ -211,7 +211,7 @@ impl Dynamodb {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");
                 return Err(self.in_use("DescribeTable", name, &message).with_help(
-                    "look at it in the console, and run again once it no longer exists",
+                    "look at the table in the console, and start the same command again once it no longer exists",
                 ));
             }
             sleep(pause).await;

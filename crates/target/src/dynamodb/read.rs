@@ -172,7 +172,7 @@ impl Dynamodb {
                 message,
             )
             .with_help(
-                "the table allows too few reads: raise its read capacity, or run again later",
+                "the table allows too few reads: raise its read capacity, or start the same command again later",
             )
     }
 

@@ -478,7 +478,7 @@ impl Manifest {
         {
             return Ok(());
         }
-        let what = "is there already: another export has ended in this place";
+        let what = "exists already: another export was completed in this place";
         Err(damaged(&place.named(MANIFEST), what).with_help("name another place"))
     }
 }

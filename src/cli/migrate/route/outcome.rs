@@ -253,8 +253,12 @@ impl RouteReport {
         }
         if self.reports.unread > 0 {
             warnings.push(format!(
-                "{} of DynamoDB's reports hold no item that could be found in them: look into {}",
-                counted(self.reports.unread, "line"),
+                "{} no item that can be found: look into {}",
+                counted_as(
+                    self.reports.unread,
+                    "line of DynamoDB's reports holds",
+                    "lines of DynamoDB's reports hold"
+                ),
                 self.reports.place
             ));
         }
@@ -283,7 +287,7 @@ impl RouteReport {
         let is_well = match &verification.outcome {
             VerifyOutcome::Interrupted => return Ok(Outcome::Interrupted),
             VerifyOutcome::Failed(failure) => return Err(failure.clone().into()),
-            _ if !verification.balanced => return Err(Failure::failed("the books do not balance")),
+            _ if !verification.balanced => return Err(Failure::unbalanced()),
             VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
             VerifyOutcome::NothingCompared | VerifyOutcome::Different => false,
         };

@@ -564,7 +564,7 @@ impl PlanResults {
                 "lines of the results are",
             );
             warnings.push(format!(
-                "{lines} not readable: a worker that was killed may have left it; its chunk counts only if there is another result of it"
+                "{lines} not readable, perhaps because a worker was killed: a chunk counts only if it has another result"
             ));
         }
         if facts.snapshot.is_some() {
@@ -582,7 +582,7 @@ impl PlanResults {
             return (text, warnings);
         }
         if self.is_unchanged() {
-            let text = "each worker read a snapshot of its own, and the source says that no stored row changed between the plan and any result; what a worker wrote that failed or gave no result is not known";
+            let text = "each worker read a snapshot of its own, and the source says that no stored row changed between the plan and any result; what workers wrote that failed or gave no result is unknown";
             return (text.to_owned(), warnings);
         }
         let mut text = consistency(facts.dbms);

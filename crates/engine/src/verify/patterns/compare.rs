@@ -79,7 +79,7 @@ impl Unaccounted {
             ),
             (
                 self.gone,
-                "have no item in the answer, and it would have expired: the load leaves such items out, or DynamoDB may have deleted it",
+                "have items that would have expired and that the answer lacks: the load leaves such items out, or DynamoDB has deleted them",
             ),
         ];
         let doubts = doubts.into_iter().filter(|(of, _)| *of > 0);

@@ -94,8 +94,8 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     }
     let total = &report.total;
     let mut facts = vec![
-        format!("{} rows read", total.rows_read),
-        format!("{} items compared", total.compared()),
+        format!("{} read", counted(total.rows_read, "row")),
+        format!("{} compared", counted(total.compared(), "item")),
     ];
     if report.unexpected.is_some() {
         facts.push("the keys of all items in the table read".to_owned());

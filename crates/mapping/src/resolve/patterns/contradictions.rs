@@ -105,11 +105,11 @@ impl PatternBinder<'_> {
         let upside_down = key.descending != self.raw.descending;
         if are(&|sorts| matches!(sorts, SortAgreement::By { turned } if *turned != upside_down)) {
             let (own, other) = if key.descending {
-                ("downwards", "upwards")
+                ("in descending order", "in ascending order")
             } else {
-                ("upwards", "downwards")
+                ("in ascending order", "in descending order")
             };
-            let message = format!("its SQL sorts `{written}` {own}, and the pattern {other}");
+            let message = format!("its SQL sorts by `{written}` {own}, and the pattern {other}");
             return Some((message, key));
         }
         None
@@ -284,8 +284,11 @@ impl PatternBinder<'_> {
             return;
         };
         let outcome = match &self.raw.limit {
-            Some(limit) => format!("with a limit of {}, other items are returned", limit.value),
-            None => "the same items are returned in another order".to_owned(),
+            Some(limit) => format!(
+                "with a limit of {}, other items may be returned",
+                limit.value
+            ),
+            None => "the same items may be returned in another order".to_owned(),
         };
         let message = format!(
             "`{written}` is sorted by `{collation}`, and DynamoDB sorts by bytes: {outcome}"
@@ -329,7 +332,7 @@ impl PatternBinder<'_> {
         );
         let warning = Diagnostic::new(Code::InsensitiveKey, pair.span.clone(), message)
             .with_other(self.raw.name.span.clone(), "other spellings find nothing here")
-            .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; if callers spell it as the rows do: accept: [insensitive-key]");
+            .with_help("write `| lower` in the key and here, or ask by an attribute that has only one spelling; if callers spell it as the rows do: accept: [insensitive-key]");
         self.warnings.push(warning);
     }
 }

@@ -213,7 +213,7 @@ pub(super) fn misfits(
         }
         let (asked, made) = (pair.asked.to_string(), pair.made.to_string());
         let message = if pair.is_verbatim() {
-            format!("`{asked}` is used as it is, but the keys of `{item}` hold `{made}`")
+            format!("`{asked}` goes into the key unchanged, but the keys of `{item}` hold `{made}`")
         } else {
             format!("`{asked}` is written differently from `{made}` in the keys of `{item}`")
         };
@@ -224,7 +224,7 @@ pub(super) fn misfits(
             )
         } else if is_wrapped(raw, &pair.asked.place.written) {
             format!(
-                "its SQL compares this parameter with an expression, so the caller gives the text as it is in the key: accept: [parameter-form]; to write `{}`, compare the column itself in the SQL",
+                "its SQL compares this parameter with an expression; if the caller gives the text as it is in the key: accept: [parameter-form]; else compare the column itself in the SQL, and write `{}`",
                 pair.mended()
             )
         } else {

@@ -113,7 +113,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             DataType::Boolean,
             "map(1: yes, 0: no)",
-            "`map` has an entry `1`, and no value here has this text; a boolean is `true` or `false`\n`map` has an entry `0`, and no value here has this text; a boolean is `true` or `false`",
+            "`map` has an entry `1`, and no value here has this text; write a boolean as `true` or `false`\n`map` has an entry `0`, and no value here has this text; write a boolean as `true` or `false`",
         ),
         (DataType::Boolean, "map(true: yes, false: no)", ""),
         (
@@ -135,12 +135,12 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             integer.clone(),
             "map(a: x, *: y)",
-            "`map` has an entry `a`, and no value here has this text; a number is written as DynamoDB answers it: 7, -1, 0.5",
+            "`map` has an entry `a`, and no value here has this text; write a number as DynamoDB returns it: 7, -1, 0.5",
         ),
         (
             integer.clone(),
             "map(01: x, *: y)",
-            "`map` has an entry `01`, and no value here has this text; a number is written as DynamoDB answers it: 7, -1, 0.5",
+            "`map` has an entry `01`, and no value here has this text; write a number as DynamoDB returns it: 7, -1, 0.5",
         ),
         (integer.clone(), "map(1: x, 2: y)", ""),
         (integer.clone(), "pad(1)", ""),
