@@ -38,7 +38,7 @@ use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
 use crate::{
-    SHORT, counter_as_update, is_simple, rows_written, said_values, without_rowid, written_table,
+    SHORT, counter_as_update, is_simple, rows_written, said_values, with_own_names, written_table,
 };
 use conditions::compared_loosely;
 use held::{Held, Rows, Way};
@@ -303,7 +303,7 @@ impl<'w> Written<'w> {
     ) -> Result<Self, String> {
         let table =
             written_table(&write, catalog).map_err(|refused| format!("it {}", refused.why))?;
-        let write = without_rowid(write, table, catalog.dbms);
+        let write = with_own_names(write, table, catalog.dbms);
         let write = counter_as_update(write, table, catalog.dbms);
         Ok(Self {
             name: &statement.name,

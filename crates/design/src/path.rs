@@ -100,6 +100,14 @@ impl Path {
         }
     }
 
+    /// The columns of the table itself that decide what it ends at: the column, or the reference that the way begins with.
+    pub(crate) fn own_columns(&self) -> &[String] {
+        match self.steps.first() {
+            Some(step) => &step.columns,
+            None => std::slice::from_ref(&self.column),
+        }
+    }
+
     /// The same value by the shortest way: a parent's key stands in the child too.
     pub(crate) fn shortened(mut self) -> Self {
         while let Some(step) = self.steps.last() {

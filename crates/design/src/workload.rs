@@ -452,10 +452,7 @@ fn only_name(comment: &str, line: usize) -> Option<Statement> {
 
 /// Reads a comment `NAME (RATE/s[, strong]) about`; `None` for any other comment: one without parentheses behind its first word.
 fn read_heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
-    if [KEEP, EXPIRES]
-        .iter()
-        .any(|begin| comment.starts_with(begin))
-    {
+    if comment.starts_with(KEEP) || comment.starts_with(EXPIRES) {
         return Ok(None);
     }
     let Some((name, rest)) = comment.split_once('(') else {

@@ -3,8 +3,8 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::operand::{
-    ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
-    has_expression,
+    ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, concatenation,
+    has_expression, only_argument,
 };
 use super::text::Sql;
 
@@ -423,30 +423,19 @@ pub(super) fn comparison(expression: &Expr, sql: &Sql) -> Option<ConditionTest> 
 
 /// What stands before the only `%` of a pattern, at its end: `:a || '%'`, `concat(:a, '%')`, and either of them in a function.
 fn beginning(pattern: &Expr, sql: &Sql) -> Option<Operand> {
-    let before = |left: &Expr, rest: &Expr| {
+    if let Some((left, rest)) = concatenation(pattern) {
         let rest = Operand::of(rest, sql);
         let is_rest = rest.around.is_empty()
             && rest.value == OperandValue::Constant(Constant::Text("%".to_owned()));
-        (is_rest && !left.to_string().contains('%')).then(|| Operand::of(left, sql))
-    };
+        return (is_rest && !left.to_string().contains('%')).then(|| Operand::of(left, sql));
+    }
     match pattern {
         Expr::Nested(inner) => beginning(inner, sql),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::StringConcat,
-            right,
-        } => before(left, right),
         Expr::Function(function) => {
+            let mut found = beginning(only_argument(function)?, sql)?;
             let name = function.name.to_string().to_lowercase();
-            match *arguments(function).as_slice() {
-                [left, right] if name == "concat" => before(left, right),
-                [inner] => {
-                    let mut found = beginning(inner, sql)?;
-                    found.around.insert(0, Wrapping::Function(name));
-                    Some(found)
-                }
-                _ => None,
-            }
+            found.around.insert(0, Wrapping::Function(name));
+            Some(found)
         }
         _ => None,
     }

@@ -12,7 +12,7 @@ use super::UnreadableSql;
 use super::array::Array;
 use super::bytes::compare_plainly;
 use super::definition::literal_text;
-use super::operand::{arguments, placeholder};
+use super::operand::{concatenation, only_argument, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, expression, is_hexadecimal, statements, unescaped};
 
@@ -227,21 +227,16 @@ impl Replacing {
                 self.list(column, values, expression);
             }
             Expr::BinaryOp { left, op, right } => {
-                let suffix = match op {
-                    BinaryOperator::Eq => "",
-                    BinaryOperator::Lt | BinaryOperator::LtEq => "_until",
-                    BinaryOperator::Gt | BinaryOperator::GtEq => "_from",
+                let [suffix, turned] = match op {
+                    BinaryOperator::Eq => ["", ""],
+                    BinaryOperator::Lt | BinaryOperator::LtEq => ["_until", "_from"],
+                    BinaryOperator::Gt | BinaryOperator::GtEq => ["_from", "_until"],
                     _ => return,
                 };
                 if let Some(column) = column(left) {
                     self.value(right, &format!("{column}{suffix}"));
                 } else if let Some(column) = column(right) {
-                    let suffix = match suffix {
-                        "_until" => "_from",
-                        "_from" => "_until",
-                        other => other,
-                    };
-                    self.value(left, &format!("{column}{suffix}"));
+                    self.value(left, &format!("{column}{turned}"));
                 }
             }
             Expr::Between {
@@ -314,15 +309,12 @@ impl Replacing {
         let Some(pattern) = folded(pattern) else {
             return;
         };
-        let Some(text) = text(pattern, self.dbms) else {
+        let text = text(pattern, self.dbms);
+        let prefix = text.as_deref().and_then(|text| text.strip_suffix('%'));
+        let is_plain = |one: &&str| !one.is_empty() && !one.contains(['%', '_', '\\']);
+        let Some(prefix) = prefix.filter(is_plain) else {
             return;
         };
-        let Some(prefix) = text.strip_suffix('%') else {
-            return;
-        };
-        if prefix.is_empty() || prefix.contains(['%', '_', '\\']) {
-            return;
-        }
         let parameter = self.name(column);
         if let Some(read) = concatenated(&format!(":{parameter}"), "%", self.dbms) {
             *pattern = read;
@@ -377,8 +369,7 @@ impl Replacing {
             list.truncate(1);
         }
         for one in list.iter_mut().filter(|one| placeholder(one).is_none()) {
-            let name = self.name(&column);
-            self.literal_as(one, name);
+            self.literal_as(one, &column);
         }
         let first = list.first().filter(|_| splits);
         if let Some((right, parameter)) = first.and_then(|one| Some((one, placeholder(one)?))) {
@@ -401,10 +392,7 @@ impl Replacing {
     fn rename(&mut self, at: &Expr, wanted: &str) {
         let inner = match at {
             Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => Some(&**inner),
-            Expr::Function(function) => match arguments(function).as_slice() {
-                [one] => Some(*one),
-                _ => None,
-            },
+            Expr::Function(function) => only_argument(function),
             _ => None,
         };
         if let Some(inner) = inner {
@@ -432,19 +420,18 @@ impl Replacing {
             self.done.computed.push((name, expression));
         } else if let Some(literal) = folded(at)
             && !self.done.keeps_literals
-            && text(literal, self.dbms).is_some()
         {
-            let name = self.name(wanted);
-            self.literal_as(literal, name);
+            self.literal_as(literal, wanted);
         }
     }
 
-    fn literal_as(&mut self, at: &mut Expr, name: String) {
+    /// Puts a parameter in the place of a literal; leaves anything else.
+    fn literal_as(&mut self, at: &mut Expr, wanted: &str) {
         let Some(value) = text(at, self.dbms) else {
             return;
         };
-        *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
-        let parameter = name;
+        let parameter = self.name(wanted);
+        *at = Expr::Value(Value::Placeholder(format!(":{parameter}")).into());
         self.taken.insert(parameter.clone());
         self.done.examples.push(Example { parameter, value });
     }
@@ -506,19 +493,7 @@ fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
 
 /// What a text begins with that a pattern of a parameter and a constant takes, whose only `%` is at its end.
 fn beginning(pattern: &Expr, dbms: Dbms) -> Option<Expr> {
-    let (left, right) = match pattern {
-        Expr::Nested(inner) => return beginning(inner, dbms),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::StringConcat,
-            right,
-        } => (&**left, &**right),
-        Expr::Function(function) => match *arguments(function).as_slice() {
-            [left, right] if function.name.to_string().to_lowercase() == "concat" => (left, right),
-            _ => return None,
-        },
-        _ => return None,
-    };
+    let (left, right) = concatenation(pattern)?;
     // In what is computed, a `_` or `\` may be a sign of the pattern.
     let parameter = placeholder(folded_value(left))?;
     let said = text(right, dbms)?;
@@ -533,10 +508,7 @@ fn folded_value(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner) => folded_value(inner),
         Expr::Function(function) if FOLDS.contains(&&*function.name.to_string().to_lowercase()) => {
-            match *arguments(function).as_slice() {
-                [inner] => folded_value(inner),
-                _ => expression,
-            }
+            only_argument(function).map_or(expression, folded_value)
         }
         other => other,
     }
@@ -705,10 +677,7 @@ fn column(expression: &Expr) -> Option<String> {
         Expr::Nested(inner) => column(inner),
         Expr::Identifier(name) => Some(name.value.clone()),
         Expr::CompoundIdentifier(parts) => parts.last().map(|part| part.value.clone()),
-        Expr::Function(function) => match arguments(function).as_slice() {
-            [one] => column(one),
-            _ => None,
-        },
+        Expr::Function(function) => column(only_argument(function)?),
         _ => None,
     }
 }

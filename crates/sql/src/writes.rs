@@ -14,7 +14,7 @@ use super::array::with_lists;
 use super::condition::{Condition, conditions};
 use super::operand::{
     ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
-    has_expression, names, placeholder,
+    has_expression, names, only_argument, placeholder,
 };
 use super::query::on_large_stack;
 use super::text::{Sql, expression, statements};
@@ -496,8 +496,8 @@ fn is_next_number(expression: &Expr) -> bool {
     let is_greatest = |part: &Expr| match part {
         Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
             matches!(
-                arguments(function).as_slice(),
-                [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
+                only_argument(function),
+                Some(Expr::Identifier(_) | Expr::CompoundIdentifier(_))
             )
         }
         _ => false,
