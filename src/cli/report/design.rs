@@ -6,6 +6,7 @@ use crate::design::{
     PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport, without_scans,
 };
 use crate::dynamodb::price::Prices;
+use crate::format::joined;
 
 /// What a design serves, by what, and for how much.
 pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
@@ -136,12 +137,12 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
         let scans = without_scans(&mapping.scans());
         format!("{}{scans}", usd(mapping.usd_month))
     });
-    let not_priced: String = mappings
-        .first()
-        .into_iter()
-        .flat_map(|first| &first.not_priced)
-        .map(|one| format!("\n{} is not priced: {}", one.name, one.why))
-        .collect();
+    let not_priced = mappings.first().into_iter();
+    let not_priced = not_priced.flat_map(|first| &first.not_priced);
+    let not_priced = joined(
+        not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why)),
+        "",
+    );
     format!(
         "{}{}{not_priced}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})\nan access pattern with the SQL of the statement is taken to answer it: `verify --patterns` compares the answers",
         figures(&header, rows),

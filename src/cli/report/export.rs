@@ -84,7 +84,7 @@ pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String
 /// What the comparison of an export with its source has found.
 pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String {
     let comparison = &found.comparison;
-    let figures = [
+    let sums = [
         found.expected,
         comparison.equal,
         comparison.missing,
@@ -92,7 +92,7 @@ pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String 
         comparison.unexpected,
         found.rejected,
     ];
-    let counts = figures.iter().map(|figure| count(*figure));
+    let counts = sums.iter().map(|figure| count(*figure));
     let row: Vec<String> = std::iter::once("total".to_owned()).chain(counts).collect();
     let header = [
         "",

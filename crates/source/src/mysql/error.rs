@@ -77,7 +77,7 @@ pub(super) fn is_unknown_type(cause: &sqlx::Error) -> bool {
 }
 
 /// The URL without user, password and parameters.
-pub(super) fn server_url(url: &Url) -> String {
+pub(super) fn plain_url(url: &Url) -> String {
     let host = url.host_str().unwrap_or("localhost");
     let port = url.port().unwrap_or(3306);
     format!("mysql://{host}:{port}{}", url.path().trim_end_matches('/'))
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_servers_url_holds_no_secret() {
         let url = Url::parse("mysql://app:s3cret@db.example/shop?ssl-mode=required&password=x");
-        assert_eq!(server_url(&url.unwrap()), "mysql://db.example:3306/shop");
+        assert_eq!(plain_url(&url.unwrap()), "mysql://db.example:3306/shop");
     }
 
     #[test]

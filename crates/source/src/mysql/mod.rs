@@ -28,7 +28,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use self::decode::cell;
-use self::error::{UNKNOWN_TYPE, connect_help, is_unknown_type, relation_name, server_url};
+use self::error::{UNKNOWN_TYPE, connect_help, is_unknown_type, plain_url, relation_name};
 use self::session::Session;
 use super::tls::Tls;
 use super::watch::{PATIENCE, Watch};
@@ -113,14 +113,14 @@ impl Mysql {
             .statement_cache_capacity(STATEMENTS)
             .disable_statement_logging();
         let (connection, server) = open(&options).await.map_err(|cause| SourceError::Connect {
-            place: server_url(&url),
+            place: plain_url(&url),
             help: connect_help(&cause),
             cause,
         })?;
         Ok(Self {
             connection,
             options,
-            place: server_url(&url),
+            place: plain_url(&url),
             server,
             patience: PATIENCE,
             catalog: None,

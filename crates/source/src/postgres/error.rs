@@ -129,14 +129,14 @@ fn state(cause: &sqlx::Error) -> Option<&str> {
 /// Sorts an error of connecting.
 pub(super) fn connect(cause: sqlx::Error, options: &PgConnectOptions) -> SourceError {
     SourceError::Connect {
-        place: server_url(options),
+        place: plain_url(options),
         help: connect_help(&cause, options),
         cause,
     }
 }
 
 /// Where the server is, without user and password.
-pub(super) fn server_url(options: &PgConnectOptions) -> String {
+pub(super) fn plain_url(options: &PgConnectOptions) -> String {
     let database = options
         .get_database()
         .unwrap_or_else(|| options.get_username());

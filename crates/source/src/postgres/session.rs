@@ -130,7 +130,7 @@ impl Postgres {
         let values = self.meaning.iter().map(|setting| setting.value);
         let meaning = values.fold(0, i64::wrapping_add);
         Ok(SourceIdentity {
-            name: error::server_url(&self.options),
+            name: error::plain_url(&self.options),
             stamp: state.map(|state| format!("{} {meaning}", state.stamp)),
             user: self.backend.as_ref().map(|backend| backend.user.clone()),
         })

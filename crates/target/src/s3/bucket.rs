@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
 use super::S3Location;
-use super::answer::{XmlAnswer, Texts};
+use super::answer::{Texts, XmlAnswer};
 use super::failure::S3Attempt;
 use crate::dynamodb::wire::hash::sha256;
 use crate::dynamodb::wire::vault::{HeldCredentials, is_expiry};
