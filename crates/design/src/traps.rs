@@ -1157,14 +1157,9 @@ fn copied(material: &Material<'_, '_>, place: &CopyPlace, share: f64) -> Option<
 
 /// Whether a key finds all copies of a parent's columns.
 fn has_key_of(material: &Material<'_, '_>, (table, steps): &CopyPlace) -> bool {
-    let own = steps.first().map_or(&[][..], |step| &*step.columns);
     let is_of_parent = |part: &Part<'_>| {
         let mut keys = part.partition.iter();
-        !part.partition.is_empty()
-            && keys.all(|key| match key.path.steps.len() {
-                0 => steps.len() == 1 && own.contains(&key.path.column),
-                _ => key.path.steps == *steps,
-            })
+        !part.partition.is_empty() && keys.all(|key| key.path.is_told_by(steps))
     };
     let table = material.catalog.table(table).into_iter();
     let mut parts = table.flat_map(|table| material.parts(table));
