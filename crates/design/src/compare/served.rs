@@ -106,16 +106,13 @@ impl<'d> Priced<'d> {
         if are_meant {
             return self.lacks_for(pattern, &Read::new(query, asked, meant));
         }
-        let lacked = self.lacks_for(pattern, &Read::new(query.clone(), asked, Vec::new()))?;
-        let is_meant = !meant.is_empty()
-            && self
-                .lacks_for(pattern, &Read::new(query, meant, Vec::new()))
-                .is_none();
-        Some(if is_meant {
-            EXAMPLES.to_owned()
-        } else {
-            lacked
-        })
+        let lacks = |asks: Vec<Ask<'d>>| {
+            let read = Read::new(query.clone(), asks, Vec::new());
+            self.lacks_for(pattern, &read)
+        };
+        let lacked = lacks(asked)?;
+        let is_meant = !meant.is_empty() && lacks(meant).is_none();
+        is_meant.then(|| EXAMPLES.to_owned()).or(Some(lacked))
     }
 
     /// A read of all rows, with all columns that it names, that a statement which is not understood may take of one table: by those of
@@ -176,7 +173,7 @@ impl<'d> Priced<'d> {
                     && !given.contains(&column)
             };
             let rows = self.rows_of(pattern, table);
-            let own = rows.iter().filter(|one| one.is_of(table));
+            let own = rows.iter().filter(|one| one.of.is_of(table));
             unless_one_serves(own.map(|one| {
                 let mut tests = one.asked.tests.iter();
                 Some(tests.find(is_missing)?.lacked(table))
@@ -247,10 +244,8 @@ impl<'d> Priced<'d> {
             Ok(query) => query.tables.iter().map(|read| self.name_of(read)).collect(),
             Err(_) => {
                 let names = catalog.tables.iter().map(|table| &table.name);
-                names
-                    .filter(|name| has_word(sql, &name.name))
-                    .cloned()
-                    .collect()
+                let named = names.filter(|name| has_word(sql, &name.name));
+                named.cloned().collect()
             }
         })
     }
@@ -258,12 +253,11 @@ impl<'d> Priced<'d> {
     /// The tables that the items of an access pattern are made of; in a mapping's own SQL, those that it names. `None` where one is
     /// a view, which may read any.
     fn of_items(&self, pattern: &AccessPattern) -> Option<Vec<&'d TableName>> {
-        let items = self.answered(pattern);
-        let scans = items.filter_map(|item| Some((item, self.scan(item)?)));
-        let tables = scans.flat_map(|(item, scan)| {
+        let tables = self.answered(pattern).flat_map(|one| {
+            let scan = one.scan;
             let sql = scan.foreign_sql();
             let own: Vec<&TableName> = if sql.is_empty() {
-                let made = self.made_of(item, scan, None);
+                let made = self.made_of(one, None);
                 scan.from.table().into_iter().chain(made.tables()).collect()
             } else {
                 // A condition may use any join.
@@ -332,9 +326,9 @@ impl<'d> Priced<'d> {
         unless_one_serves(read.ways.iter().map(|way| {
             let root = way.ask.root;
             let reads = read.of_table(&root.name, self.facts);
-            let has_own = rows.iter().any(|one| one.is_of(root));
+            let has_own = rows.iter().any(|one| one.of.is_of(root));
             let holds_rows = |one: &&ItemRows<'d>| {
-                one.is_of(root)
+                one.of.is_of(root)
                     || !has_own && one.made.has_some(&root.name)
                     || self.has_figures(one, read)
             };
@@ -352,9 +346,8 @@ impl<'d> Priced<'d> {
     /// Whether items hold all columns of a query of figures, which has those that a read asks for.
     fn has_figures(&self, one: &ItemRows<'d>, read: &Read<'_>) -> bool {
         let Facts { catalog, observed } = self.facts;
-        let scan = self.scan(one.item);
-        let own = scan.and_then(|scan| Some((self.figures(scan)?, scan.from.sql()?)));
-        let Some((figures, sql)) = own else {
+        let scan = one.of.scan;
+        let Some((figures, sql)) = self.figures(scan).zip(scan.from.sql()) else {
             return false;
         };
         let query = query(sql, catalog.dbms).ok();
@@ -396,23 +389,23 @@ impl<'d> Priced<'d> {
             model: self.model,
             catalog: self.facts.catalog,
         };
+        let is_in_order = |one: &ItemRows<'d>, ask: &Ask<'_>| {
+            existing.is_in_order(one.of.item, &pattern.order, ask, pattern.descending)
+        };
         let takes_first = |way: &Way<'_>| {
             let mut ask = way.ask.clone();
             ask.order = read.order(way).to_vec();
-            let is_in_order = |one: &ItemRows<'d>| {
-                existing.is_in_order(one.item, &pattern.order, &ask, pattern.descending)
-            };
             // A range takes the same rows where the key sorts its column as the database does.
             let are_sorted = |one: &ItemRows<'d>| {
                 one.ranges().all(|path| {
                     let mut ask = ask.clone();
                     ask.order = vec![(path.clone(), pattern.descending)];
-                    existing.is_in_order(one.item, &pattern.order, &ask, pattern.descending)
+                    is_in_order(one, &ask)
                 })
             };
+            let mut all = rows.iter();
             self.takes_no_others(rows, &ask, &way.taken)
-                && rows.iter().all(is_in_order)
-                && rows.iter().all(are_sorted)
+                && all.all(|one| is_in_order(one, &ask) && are_sorted(one))
         };
         (!read.all().any(takes_first)).then(|| NOT_FIRST.to_owned())
     }
@@ -427,10 +420,10 @@ impl<'d> Priced<'d> {
         let are_all_there = |root: &Table, table: &Table| {
             let reads = read.of_table(&root.name, self.facts);
             let is_found = |one: &ItemRows<'d>| {
-                has_sql || !one.is_of(root) || one.lacks(root, &reads).is_none()
+                has_sql || !one.of.is_of(root) || one.lacks(root, &reads).is_none()
             };
-            let has_own = rows.iter().any(|one| one.is_of(table));
-            let mut own = rows.iter().filter(|one| one.is_of(table) || !has_own);
+            let has_own = rows.iter().any(|one| one.of.is_of(table));
+            let mut own = rows.iter().filter(|one| one.of.is_of(table) || !has_own);
             own.any(|one| is_met(&one.there) && is_found(one))
         };
         let is_served = |way: &Way<'d>| {
@@ -466,7 +459,7 @@ impl<'d> Priced<'d> {
             }
             // Without SQL, each item type is found by itself. A filter takes none that it is not known to take.
             let is_read = |one: &&ItemRows<'d>| {
-                let is_another = !one.is_of(root) && pattern.filter.is_none();
+                let is_another = !one.of.is_of(root) && pattern.filter.is_none();
                 has_sql || is_another || one.lacks(root, &reads).is_none()
             };
             let rows: Vec<&ItemRows<'d>> = rows.iter().filter(is_read).collect();
@@ -623,16 +616,11 @@ fn not_compared(own: &Read<'_>, read: &Read<'_>, decides: bool, others: bool) ->
         let compared = compared.filter(|(table, _)| *table == way.ask.root.name);
         places.chain(compared.cloned()).collect::<BTreeSet<_>>()
     };
-    let known: BTreeSet<_> = own
-        .ways
-        .iter()
-        .flat_map(|way| columns(way, !decides))
-        .collect();
-    let given: BTreeSet<_> = read
-        .ways
-        .iter()
-        .flat_map(|way| columns(way, false))
-        .collect();
+    let of = |read: &Read<'_>, selects: bool| -> BTreeSet<_> {
+        let ways = read.ways.iter();
+        ways.flat_map(|way| columns(way, selects)).collect()
+    };
+    let (known, given) = (of(own, !decides), of(read, false));
     let mut compared = given.iter().filter(|(table, _)| decides || table == root);
     let (table, column) = compared.find(|column| !known.contains(*column))?;
     Some(sql_lacks(&format!("compare {}.{column}", table.name)))
