@@ -627,7 +627,7 @@ impl<'d> Priced<'d> {
         let is_query = |one: &ItemScan<'_>| one.scan.from.sql().is_some();
         let kept = types.first().filter(|_| types.iter().all(is_query));
         let main = asks.first().map(|ask| ask.root);
-        let asked = self.key_condition(pattern, &types, main);
+        let asked = AskedKey::of(pattern, &types, main);
         // Where a row has several items, a limit counts each.
         let is_main = |one: &&ItemScan<'_>| main.is_some_and(|main| one.is_of(main));
         let of_row = whole(types.iter().filter(is_main).count()).max(1);
@@ -781,46 +781,6 @@ impl<'d> Priced<'d> {
                 (found * parents / rows(main)).max(1.0).min(found.max(1.0))
             }
             None => rows(own) / rows(main) * found,
-        }
-    }
-
-    /// What a key condition asks for, also of the columns of a table; the filter is about attributes of these item types.
-    fn key_condition<'p>(
-        &self,
-        pattern: &'p AccessPattern,
-        types: &[ItemScan<'p>],
-        main: Option<&Table>,
-    ) -> AskedKey<'p> {
-        let parameters = pattern
-            .placeholders()
-            .filter_map(|one| pattern.parameters.get(one.place.column))
-            .map(|parameter| &*parameter.name);
-        let filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
-        let columns = filtered.flat_map(|name| {
-            let nodes = types.iter().filter_map(|one| {
-                let places = one.item.node(name)?.places();
-                Some((one.scan, places))
-            });
-            nodes.flat_map(|(scan, places)| {
-                let columns = places.into_iter();
-                columns.filter_map(|place| column_name(scan, place.column))
-            })
-        });
-        let (mut equal, mut ranged) = (BTreeSet::new(), BTreeSet::new());
-        let is_main = |one: &&ItemScan<'_>| main.is_some_and(|main| one.is_of(main));
-        for one in types.iter().filter(is_main) {
-            for value in key_values(pattern, one.item) {
-                let is_one = value.comparator == Comparator::Equal && !value.begins;
-                let found = if is_one { &mut equal } else { &mut ranged };
-                let column = path(value.placeholder, one.scan);
-                found.extend(column.filter(|_| matches!(value.asked, Value::Parameter(_))));
-            }
-        }
-        AskedKey {
-            parameters: parameters.collect(),
-            equal,
-            ranged,
-            filtered: columns.map(str::to_owned).collect(),
         }
     }
 
@@ -1382,7 +1342,42 @@ struct AskedKey<'p> {
     filtered: BTreeSet<String>,
 }
 
-impl AskedKey<'_> {
+impl<'p> AskedKey<'p> {
+    /// What a key condition asks for, also of the columns of a table; the filter is about attributes of these item types.
+    fn of(pattern: &'p AccessPattern, types: &[ItemScan<'p>], main: Option<&Table>) -> Self {
+        let parameters = pattern
+            .placeholders()
+            .filter_map(|one| pattern.parameters.get(one.place.column))
+            .map(|parameter| &*parameter.name);
+        let filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
+        let columns = filtered.flat_map(|name| {
+            let nodes = types.iter().filter_map(|one| {
+                let places = one.item.node(name)?.places();
+                Some((one.scan, places))
+            });
+            nodes.flat_map(|(scan, places)| {
+                let columns = places.into_iter();
+                columns.filter_map(|place| column_name(scan, place.column))
+            })
+        });
+        let (mut equal, mut ranged) = (BTreeSet::new(), BTreeSet::new());
+        let is_main = |one: &&ItemScan<'_>| main.is_some_and(|main| one.is_of(main));
+        for one in types.iter().filter(is_main) {
+            for value in key_values(pattern, one.item) {
+                let is_one = value.comparator == Comparator::Equal && !value.begins;
+                let found = if is_one { &mut equal } else { &mut ranged };
+                let column = path(value.placeholder, one.scan);
+                found.extend(column.filter(|_| matches!(value.asked, Value::Parameter(_))));
+            }
+        }
+        Self {
+            parameters: parameters.collect(),
+            equal,
+            ranged,
+            filtered: columns.map(str::to_owned).collect(),
+        }
+    }
+
     /// Whether it says what a column is equal to. A constant stands in the key, or its index has only rows with it, where the
     /// filter does not ask for the column.
     fn gives(&self, equal: &Equal) -> bool {
