@@ -2004,7 +2004,7 @@ mod tests {
             ),
             (
                 "SELECT g FROM generate_series(1, 3) g",
-                "no table, such as a function",
+                "not a table, such as a function",
             ),
             (
                 "SELECT array_agg(id) FROM orders WHERE user_id = :u",
