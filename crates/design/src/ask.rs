@@ -1974,6 +1974,8 @@ mod tests {
             ("placed_at >= '2026-01-31 10:00:00-05:30'", true),
             ("placed_at = 'infinity'", true),
             ("NOT (placed_at IS NULL AND user_id = 3)", true),
+            ("NOT (placed_at >= '2026-01-31' AND user_id = 3)", false),
+            ("placed_at <@ '[2026-01-31,2026-02-01)'", false),
             ("placed_at IS NOT NULL", true),
             ("user_id::text = '7'", true),
         ] {
@@ -1982,9 +1984,12 @@ mod tests {
             assert_eq!(read.is_ok(), is_served, "{condition}");
         }
         shop.dbms = Dbms::Mysql;
-        for moment in ["2026-01-31T10:00:00Z", "2026-01-31 10:00:00+00:00"] {
-            let sql =
-                format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= '{moment}'");
+        for moment in [
+            "'2026-01-31T10:00:00Z'",
+            "'2026-01-31 10:00:00+00:00'",
+            "20260131",
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= {moment}");
             let why = ask(&sql, &shop, &Observed::default()).err();
             let why = why.map(|unserved| unserved.why).unwrap_or_default();
             assert!(why.contains("time zone"), "{moment}: {why}");
