@@ -372,6 +372,14 @@ pub(super) fn has_expression(part: &impl Visit, condition: impl Fn(&Expr) -> boo
     found.is_break()
 }
 
+/// The columns in a part of a query, those of queries within it too.
+pub(super) fn columns(part: &impl Visit, sql: &Sql) -> Vec<ColumnRef> {
+    let found = Expression::default();
+    let mut visitor = ExpressionVisitor { sql, found };
+    let _ = part.visit(&mut visitor);
+    visitor.found.columns
+}
+
 fn literal(expression: &Expr) -> Option<&Literal> {
     match expression {
         Expr::Value(value) => Some(&value.value),
