@@ -8,7 +8,7 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
     SortCondition, Template, TemplatePart,
 };
-use dynafold_relational::catalog::{Catalog, Table};
+use dynafold_relational::catalog::{Catalog, Dbms, Table};
 use dynafold_relational::scan::Scan;
 use dynafold_sql::Comparator;
 
@@ -205,6 +205,19 @@ impl ItemRows<'_> {
 
     pub(super) fn is_of(&self, table: &Table) -> bool {
         self.table.is_some_and(|own| own.name == table.name)
+    }
+
+    /// Whether its key finds one row at most.
+    pub(super) fn has_one(&self, dbms: Dbms) -> bool {
+        let is_given = |column: &String| {
+            let mut tests = self.asked.tests.iter();
+            tests.any(|one| {
+                let is_equal = matches!(one.test, Test::Compare(Comparator::Equal, _));
+                one.by == By::Key && is_equal && !one.folds && one.path == Path::own(column)
+            })
+        };
+        let mut keys = self.table.into_iter().flat_map(|table| table.keys(dbms));
+        keys.any(|key| key.columns.iter().all(is_given))
     }
 
     /// Whether all that its key finds meets a condition of a read that this serves: by the key, or because only such rows are there.
