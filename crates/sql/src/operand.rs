@@ -149,6 +149,9 @@ pub struct Operand {
     pub around: Vec<Wrapping>,
 }
 
+/// Functions that take the case out of a text.
+pub(super) const FOLDS: [&str; 2] = ["lower", "upper"];
+
 /// Functions that give the time or the date at which a statement runs.
 const CLOCKS: [&str; 11] = [
     "clock_timestamp",

@@ -12,7 +12,7 @@ use super::UnreadableSql;
 use super::array::Array;
 use super::bytes::compare_plainly;
 use super::definition::literal_text;
-use super::operand::{arguments, placeholder};
+use super::operand::{FOLDS, arguments, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, expression, is_hexadecimal, statements, unescaped};
 
@@ -576,9 +576,6 @@ fn folded(expression: &mut Expr) -> Option<&mut Expr> {
         _ => None,
     }
 }
-
-/// Functions that take the case out of a text.
-const FOLDS: [&str; 2] = ["lower", "upper"];
 
 /// Equalities of one column that OR connects, as an IN with their values: parameters, texts or numbers, and not several of these.
 fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
