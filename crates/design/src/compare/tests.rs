@@ -2653,6 +2653,20 @@ fn of_what_is_not_understood_all_rows_and_columns_are_asked() {
 }
 
 #[test]
+fn what_sql_computes_of_literals_is_a_condition_like_a_literal() {
+    let why = |own: &str, read: &str| {
+        let pattern = format!("items: [BID], sql: \"SELECT {}\"", bids("id, price", own));
+        why_not(BIDS, BID, &pattern, &bids("price", read))
+    };
+    let ten = "AND price > 2 * 5";
+    assert_eq!(
+        why(ten, "AND price > :p"),
+        "the SQL of its access pattern has a condition `price > 2 * 5` that the statement does not have"
+    );
+    assert_eq!(why(ten, ten), "");
+}
+
+#[test]
 fn what_a_function_makes_of_a_column_is_no_value_of_the_key() {
     let why = |value: &str, condition: &str| {
         let item = format!("  ZONE: {{ from: zones, key: {{ PK: \"I#{{{value}}}\", SK: A }} }}");
