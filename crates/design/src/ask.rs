@@ -433,6 +433,8 @@ const BEGINNING: &str = "query by the prefix, and check the rest of the pattern 
 pub(crate) const COUNTER: &str = "keep the aggregate in a counter item or an attribute that each write updates, or export the table and query it with Athena";
 /// Rows of a page, or values of an array, where the query leaves their number to a parameter.
 pub(crate) const PAGE: u64 = 20;
+/// Rows behind which a LIMIT is none, as in MySQL's `LIMIT 20, 18446744073709551615`: no access pattern has such a `limit`.
+const MOST_ROWS: u64 = 1_000_000_000;
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "send one Query for each part, and combine the answers in the application";
 /// The aggregates that gather rows into a list.
@@ -578,7 +580,7 @@ fn with_reading<'c, T>(
     let prepared = parametrized(sql, catalog.dbms, lists).map_err(|error| unread(&error))?;
     let query =
         SqlQuery::read(&prepared.sql, Some(catalog.dbms)).map_err(|error| unread(&error))?;
-    let select = plain_select(sql, &query)?;
+    let select = plain_select(&prepared.sql, &query)?;
     Reading::new((catalog, observed), &query, select, &prepared).map(take)
 }
 
@@ -1257,6 +1259,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         Ok(match &self.query.limit {
             RowLimit::None => (None, false),
             RowLimit::Rows(0) => return unserved("asks for no rows", "leave it out"),
+            RowLimit::Rows(rows) if *rows > MOST_ROWS => (None, false),
             // So many rows may be fewer that differ.
             RowLimit::Rows(rows) => {
                 let is_any = self.query.order.is_none() || self.select.distinct;
@@ -1314,7 +1317,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             RowLimit::Unknown => Some(format!(
                 "its LIMIT is not a plain number: the application stops when it has enough; the estimate assumes {PAGE} rows"
             )),
-            RowLimit::Rows(rows) if self.query.order.is_none() => Some(format!(
+            RowLimit::Rows(rows) if self.query.order.is_none() && limit.is_some() => Some(format!(
                 "LIMIT {rows} without ORDER BY means any {rows} of the rows: the application stops after that many"
             )),
             _ => None,
@@ -1580,7 +1583,22 @@ impl<'c, 'q> Reading<'c, 'q> {
                 }
             }
         }
+        for at in self.merged_by() {
+            if !found.iter().any(|(known, ..)| *known == at) {
+                let name = at.1.clone();
+                found.push((at, name, false));
+            }
+        }
         Ok(found)
+    }
+
+    /// The columns by which the application makes groups, leaves them out and sorts them.
+    fn merged_by(&self) -> impl Iterator<Item = At> {
+        let sorted = self.query.order.iter().flatten();
+        let sorted = sorted.filter(|_| self.figures().is_some());
+        let sorted = sorted.flat_map(|key| key.column.iter().chain(&key.columns));
+        let all = self.select.merged_by.iter().chain(sorted);
+        all.filter_map(|column| self.column(column))
     }
 
     /// The constants and parameters that the query selects, by their names or their text.
@@ -1588,6 +1606,11 @@ impl<'c, 'q> Reading<'c, 'q> {
         let outputs = self.select.outputs.iter();
         outputs.filter_map(|output| match output {
             SelectOutput::One { name, value } => {
+                // `count(1)` counts rows.
+                let mut functions = functions(value).into_iter();
+                if functions.any(|name| is_aggregate(&name)) {
+                    return None;
+                }
                 let text = match &value.value {
                     OperandValue::Parameter(_) => format!(":{}", selected_parameter(value)?),
                     OperandValue::Constant(constant) => match constant {
@@ -1884,6 +1907,56 @@ mod tests {
     }
 
     #[test]
+    fn what_makes_sorts_and_leaves_out_groups_is_in_the_answer() {
+        for (selected, clauses) in [
+            ("count(*)", "GROUP BY placed_at"),
+            (
+                "user_id, count(*)",
+                "GROUP BY user_id HAVING max(placed_at) > :at",
+            ),
+            (
+                "user_id, count(*)",
+                "GROUP BY user_id ORDER BY max(placed_at) DESC",
+            ),
+            ("user_id, count(*)", "GROUP BY user_id ORDER BY placed_at"),
+            ("DISTINCT ON (placed_at) user_id", ""),
+        ] {
+            let sql = format!("SELECT {selected} FROM orders WHERE user_id = :u {clauses}");
+            let told = asks_of(&sql).unwrap_or_else(|why| panic!("{sql}: {why}"));
+            let (_, outputs, _) = &told[0];
+            assert!(outputs.contains(&"placed_at".to_owned()), "{sql}");
+        }
+        // What the result calls so is no column of the table.
+        let named = "SELECT user_id, count(*) AS placed_at FROM orders WHERE user_id = :u GROUP BY user_id ORDER BY placed_at";
+        let (_, outputs, _) = &asks_of(named).unwrap()[0];
+        assert!(!outputs.contains(&"placed_at".to_owned()));
+    }
+
+    #[test]
+    fn a_count_of_a_constant_is_no_constant() {
+        let told = asks_of("SELECT count(1) FROM orders WHERE user_id = :u").unwrap();
+        let (_, _, notes) = &told[0];
+        assert!(
+            !notes.iter().any(|note| note.contains("constants")),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_means_none_is_none() {
+        let mut shop = shop();
+        for (dbms, limit) in [
+            (Dbms::Mysql, "LIMIT 20, 18446744073709551615"),
+            (Dbms::Sqlite, "LIMIT -1 OFFSET 20"),
+        ] {
+            shop.dbms = dbms;
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u ORDER BY id {limit}");
+            let asks = ask(&sql, &shop, &Observed::default()).unwrap();
+            assert!(asks.iter().all(|ask| ask.limit.is_none()), "{limit}");
+        }
+    }
+
+    #[test]
     fn a_parent_of_which_the_key_is_selected_has_a_row_without_children_behind_an_outer_join() {
         let sql = |join: &str, key: &str| {
             format!(
@@ -1923,6 +1996,8 @@ mod tests {
             ("placed_at >= '2026-01-31 10:00:00-05:30'", true),
             ("placed_at = 'infinity'", true),
             ("NOT (placed_at IS NULL AND user_id = 3)", true),
+            ("NOT (placed_at >= '2026-01-31' AND user_id = 3)", false),
+            ("placed_at <@ '[2026-01-31,2026-02-01)'", false),
             ("placed_at IS NOT NULL", true),
             ("user_id::text = '7'", true),
         ] {
@@ -1931,9 +2006,12 @@ mod tests {
             assert_eq!(read.is_ok(), is_served, "{condition}");
         }
         shop.dbms = Dbms::Mysql;
-        for moment in ["2026-01-31T10:00:00Z", "2026-01-31 10:00:00+00:00"] {
-            let sql =
-                format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= '{moment}'");
+        for moment in [
+            "'2026-01-31T10:00:00Z'",
+            "'2026-01-31 10:00:00+00:00'",
+            "20260131",
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= {moment}");
             let why = ask(&sql, &shop, &Observed::default()).err();
             let why = why.map(|unserved| unserved.why).unwrap_or_default();
             assert!(why.contains("time zone"), "{moment}: {why}");
@@ -2005,6 +2083,10 @@ mod tests {
             (
                 "SELECT g FROM generate_series(1, 3) g",
                 "not a table, such as a function",
+            ),
+            (
+                "SELECT id FROM orders WHERE user_id = :u ORDER BY id DESC NULLS\n LAST",
+                "has NULLS FIRST or NULLS LAST",
             ),
             (
                 "SELECT array_agg(id) FROM orders WHERE user_id = :u",

@@ -3,7 +3,7 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::operand::{
-    ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, concatenation,
+    ColumnRef, Constant, Expression, FOLDS, Name, Operand, OperandValue, Wrapping, concatenation,
     has_expression, only_argument,
 };
 use super::text::Sql;
@@ -81,15 +81,25 @@ impl Condition {
                 _ => None,
             }
         }
+        let is_value = |side: &Operand| side.has_query() || side.columns().is_empty();
         if let Some((operand, list)) = self.listed() {
-            let has_column = list.iter().any(|one| held(one).is_some());
-            return held(operand).filter(|_| !has_column);
+            return held(operand).filter(|_| list.iter().all(is_value));
         }
-        let columns = self.equal()?.map(held);
-        match columns {
-            [Some(column), None] | [None, Some(column)] => Some(column),
+        let [left, right] = self.equal()?;
+        match (held(left), held(right)) {
+            (Some(column), None) if is_value(right) => Some(column),
+            (None, Some(column)) if is_value(left) => Some(column),
             _ => None,
         }
+    }
+
+    /// The same, of a column as it is or in lower or upper case, of which a key may have the value.
+    pub(super) fn found_by_value(&self) -> Option<&ColumnRef> {
+        let folds = |one: &Wrapping| matches!(one, Wrapping::Function(name) if FOLDS.contains(&name.as_str()));
+        let sides = self.operands().into_iter();
+        let mut columns = sides.filter(|side| matches!(side.value, OperandValue::Column(_)));
+        self.found_by()
+            .filter(|_| columns.all(|side| side.around.iter().all(folds)))
     }
 
     /// The column that it holds equal to one constant, or NULL, with that; as it is, or its text, as PostgreSQL prints conditions:

@@ -149,6 +149,9 @@ pub struct Operand {
     pub around: Vec<Wrapping>,
 }
 
+/// Functions that take the case out of a text.
+pub(super) const FOLDS: [&str; 2] = ["lower", "upper"];
+
 /// Functions that give the time or the date at which a statement runs.
 const CLOCKS: &str = "\
     clock_timestamp curdate current_date current_timestamp localtimestamp now statement_timestamp \
@@ -387,6 +390,14 @@ pub(super) fn has_expression(part: &impl Visit, condition: impl Fn(&Expr) -> boo
         }
     });
     found.is_break()
+}
+
+/// The columns in a part of a query, those of queries within it too.
+pub(super) fn columns(part: &impl Visit, sql: &Sql) -> Vec<ColumnRef> {
+    let found = Expression::default();
+    let mut visitor = ExpressionVisitor { sql, found };
+    let _ = part.visit(&mut visitor);
+    visitor.found.columns
 }
 
 fn literal(expression: &Expr) -> Option<&Literal> {

@@ -12,7 +12,7 @@ use super::UnreadableSql;
 use super::array::Array;
 use super::bytes::compare_plainly;
 use super::definition::literal_text;
-use super::operand::{concatenation, only_argument, placeholder};
+use super::operand::{FOLDS, concatenation, has_expression, only_argument, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, expression, is_hexadecimal, statements, unescaped};
 
@@ -49,7 +49,8 @@ pub enum Lists {
     Parameters,
     /// One comparison with one parameter stands in its place.
     Split,
-    /// It stays as it is, and so does every literal. What compares byte by byte for an equality becomes a plain one.
+    /// It stays as it is, and so does every literal, and what is computed of literals alone. What compares byte by byte for an equality
+    /// becomes a plain one.
     Said,
     /// The same, but one parameter stands in the place of a list of parameters.
     SplitParameters,
@@ -101,6 +102,7 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
         let mut into = Replacing {
             dbms,
             lists,
+            is_said,
             taken,
             repeated,
             numbers: BTreeMap::new(),
@@ -173,6 +175,8 @@ fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
 struct Replacing {
     dbms: Dbms,
     lists: Lists,
+    /// Whether what the query computes of no column and no parameter is meant.
+    is_said: bool,
     /// The names of parameters that there are.
     taken: BTreeSet<String>,
     /// Those that stand in several places.
@@ -413,6 +417,10 @@ impl Replacing {
     fn value(&mut self, at: &mut Expr, wanted: &str) {
         self.rename(at, wanted);
         if is_computed(at, self.dbms) {
+            let has_parameter = has_expression(&*at, |one| placeholder(one).is_some());
+            if self.is_said && !has_parameter {
+                return;
+            }
             let name = self.name(wanted);
             let expression = at.to_string();
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
@@ -548,9 +556,6 @@ fn folded(expression: &mut Expr) -> Option<&mut Expr> {
         _ => None,
     }
 }
-
-/// Functions that take the case out of a text.
-const FOLDS: [&str; 2] = ["lower", "upper"];
 
 /// Equalities of one column that OR connects, as an IN with their values: parameters, texts or numbers, and not several of these.
 fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
@@ -800,6 +805,26 @@ mod tests {
             "SELECT a, :p1 FROM t WHERE b = :b AND c = :c AND d >= :d_from AND d < :d_until LIMIT :p7"
         );
         assert_eq!(values(&read.lists[0]), "c: :p3 :p4");
+    }
+
+    #[test]
+    fn what_is_computed_of_literals_is_meant_where_these_are() {
+        for (said, parameter) in [
+            ("a > 2 * 5", "a > :a_from"),
+            ("a > now() - INTERVAL '1 day'", "a > :a_from"),
+            ("a > :x + 5", "a > :a_from"),
+        ] {
+            let sql = format!("SELECT 1 FROM t WHERE b = :b AND {said}");
+            let read = |lists| {
+                let read = parametrized(&sql, Dbms::Postgres, lists).unwrap().sql;
+                read.split_once(" AND ").unwrap().1.to_owned()
+            };
+            assert_eq!(read(Lists::Split), parameter);
+            let is_meant = !said.contains(':');
+            for lists in [Lists::Said, Lists::SplitParameters] {
+                assert_eq!(read(lists) == said, is_meant, "{said}");
+            }
+        }
     }
 
     #[test]

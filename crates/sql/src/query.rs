@@ -343,16 +343,18 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
         sql,
         ..SqlQuery::default()
     };
-    let mut whole = QueryFacts { read, refusal };
+    let mut whole = QueryFacts {
+        read,
+        refusal,
+        scopes: Vec::new(),
+    };
     let _ = query.visit(&mut whole);
-    let QueryFacts { mut read, refusal } = whole;
+    let QueryFacts {
+        mut read, refusal, ..
+    } = whole;
     if let Some(refusal) = refusal {
         return Err(refusal);
     }
-    // A query of the WITH hides a table of its name.
-    let hides = |table: &Name| read.with.iter().any(|name| name.is(&table.text));
-    read.tables
-        .retain(|read| read.schema.is_some() || !hides(&read.name));
     read.outermost(query);
     for output in read.selects.iter().flat_map(|select| &select.outputs) {
         let SelectOutput::One { value, .. } = output else {
@@ -496,6 +498,14 @@ impl SqlQuery {
             let Operand { value, around } = Operand::of(expression, &self.sql);
             match value {
                 OperandValue::Parameter(name) if around.is_empty() => RowLimit::Parameter(name),
+                // SQLite takes a negative number for none.
+                OperandValue::Constant(Constant::Number(number))
+                    if around.is_empty()
+                        && self.sql.dbms() == Some(Dbms::Sqlite)
+                        && number.starts_with('-') =>
+                {
+                    RowLimit::None
+                }
                 OperandValue::Constant(Constant::Number(number)) if around.is_empty() => {
                     number.parse().map_or(RowLimit::Unknown, RowLimit::Rows)
                 }
@@ -602,6 +612,17 @@ fn is_plain(expression: &Expr, dbms: Option<Dbms>) -> bool {
 struct QueryFacts {
     read: SqlQuery,
     refusal: Option<UnreadableSql>,
+    /// The queries around a place, outermost first.
+    scopes: Vec<QueryScope>,
+}
+
+/// A query that is being visited.
+struct QueryScope {
+    /// The queries of its WITH, which hide tables of their names.
+    with: Vec<Name>,
+    is_recursive: bool,
+    /// How many queries within it were begun: those of its WITH come first.
+    begun: usize,
 }
 
 impl Visitor for QueryFacts {
@@ -629,11 +650,25 @@ impl Visitor for QueryFacts {
         }
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
         let with = with.map(|with| Name::of(&with.alias.name, self.read.sql.dbms()));
-        self.read.with.extend(with);
+        let with: Vec<Name> = with.collect();
+        self.read.with.extend(with.iter().cloned());
+        if let Some(around) = self.scopes.last_mut() {
+            around.begun += 1;
+        }
+        self.scopes.push(QueryScope {
+            with,
+            is_recursive: query.with.as_ref().is_some_and(|with| with.recursive),
+            begun: 0,
+        });
         // Without a whole order, any rows may be the first.
         if query.limit_clause.is_some() || query.fetch.is_some() {
             self.read.unsteady.push("LIMIT".to_owned());
         }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+        self.scopes.pop();
         ControlFlow::Continue(())
     }
 
@@ -720,12 +755,33 @@ impl Visitor for QueryFacts {
 }
 
 impl QueryFacts {
+    /// Whether a name is that of a query of a WITH here: within one of these, of an earlier one, unless they are recursive.
+    fn is_hidden(&self, table: &Name) -> bool {
+        let innermost = self.scopes.len().saturating_sub(1);
+        let mut scopes = self.scopes.iter().enumerate();
+        scopes.any(|(at, scope)| {
+            let all = scope.with.len();
+            let is_within = at < innermost && scope.begun <= all && !scope.is_recursive;
+            let known = if is_within {
+                scope.begun.saturating_sub(1)
+            } else {
+                all
+            };
+            let mut names = scope.with.iter().take(known);
+            names.any(|name| name.is(&table.text))
+        })
+    }
+
     fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) {
         let dbms = self.read.sql.dbms();
         let (schema, own) = match names(name, dbms).as_deref() {
+            Some([own]) if self.is_hidden(own) => return,
             Some([own]) => (None, own.clone()),
             Some([schema, own]) => (Some(schema.clone()), own.clone()),
-            _ => return,
+            _ => {
+                self.read.unsteady.push(name.to_string());
+                return;
+            }
         };
         let called = alias.map(|alias| Name::of(&alias.name, dbms));
         self.read.tables.push(ReadTable {

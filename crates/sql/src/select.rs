@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 
 use super::condition::{Condition, ConditionTest, conditions};
-use super::operand::{ColumnRef, Name, Operand, has_expression, names};
+use super::operand::{ColumnRef, Name, Operand, columns, has_expression, names};
 use super::text::Sql;
 
 /// One SELECT of a query, as far as it is understood.
@@ -26,6 +26,8 @@ pub struct Select {
     pub groups: bool,
     /// What it groups by, where that is nothing but columns.
     pub grouped_by: Option<Vec<ColumnRef>>,
+    /// The columns in GROUP BY, HAVING and DISTINCT ON.
+    pub merged_by: Vec<ColumnRef>,
     /// Whether what it gives, or groups by, has a collation that the query asks for.
     pub is_collated: bool,
     /// Whether it has HAVING.
@@ -103,6 +105,12 @@ impl Select {
                 }
                 _ => None,
             },
+            merged_by: [
+                columns(&select.group_by, sql),
+                columns(&select.having, sql),
+                columns(&select.distinct, sql),
+            ]
+            .concat(),
             is_collated: has_collation(&select.projection)
                 || has_collation(&select.group_by)
                 || has_collation(&select.distinct),

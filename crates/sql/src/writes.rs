@@ -59,7 +59,7 @@ pub struct WriteStatement {
     pub inserted: Option<Vec<String>>,
     /// Whether it is an UPDATE or DELETE without a WHERE.
     pub finds_all: bool,
-    /// The columns of its table that its WHERE holds equal to something, or to one of a list.
+    /// The columns of its table that its WHERE holds equal to something, or to one of a list: as they are, or in lower or upper case.
     pub found_by: Vec<String>,
     /// Those that it holds equal to the time or the date at which it runs (`day = CURRENT_DATE`), or to which an INSERT that names its
     /// columns gives that in all of its rows.
@@ -164,7 +164,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let held = || held.iter().flatten();
         let is_own = |column: &&ColumnRef| is_of(column, called.as_ref());
         let name = |column: &ColumnRef| column.name.text.clone();
-        let found_by = |one: &Condition| one.found_by().filter(is_own).map(name);
+        let found_by = |one: &Condition| one.found_by_value().filter(is_own).map(name);
         let held_now = |one: &Condition| {
             let [column, value] = one.equal()?;
             let column = column.column().filter(is_own).map(name);
@@ -733,6 +733,17 @@ mod tests {
                 "a by ",
             ),
             (Postgres, "DELETE FROM a WHERE c = ANY($1)", "a by c"),
+            (
+                Postgres,
+                "DELETE FROM a WHERE c = d + 1 AND e IN (f, 2)",
+                "a by ",
+            ),
+            // Of the value of a day no key has the time.
+            (
+                Postgres,
+                "DELETE FROM a WHERE date(c) = :c AND lower(d) = lower(:d) AND e = abs(:e)",
+                "a by d e",
+            ),
         ] {
             assert_eq!(read(sql, dbms).as_deref(), Some(expected), "{sql}");
         }

@@ -366,7 +366,10 @@ impl<'c> Reading<'c, '_> {
             OperandValue::Constant(Constant::Text(text)) => {
                 !has_offsets || !is_moment_anywhere(text)
             }
-            OperandValue::Constant(constant) => *constant == Constant::Other,
+            // MySQL reads 20260131 as a day.
+            OperandValue::Constant(constant) => {
+                matches!(constant, Constant::Other | Constant::Number(_))
+            }
             _ => false,
         };
         let operands = condition.operands();
@@ -374,18 +377,22 @@ impl<'c> Reading<'c, '_> {
         let mut computed = operands
             .into_iter()
             .filter(|one| (has_local || one.is_computed()) && !one.has_query());
-        // OR and NOT may compute something within.
-        let mut casts = ["::", "CAST("].into_iter();
-        let is_cast = casts.any(|cast| condition.text.contains(cast));
+        // OR and NOT may compute something within, or compare with a text.
+        let mut signs = ["::", "CAST(", "'"].into_iter();
+        let has_sign = signs.any(|sign| condition.text.contains(sign));
+        let mut parts = condition.alternatives.iter();
         let is_within = matches!(
             &condition.test,
             ConditionTest::Other(within)
-                if (is_cast || !within.functions.is_empty())
+                if condition.alternatives.is_empty()
+                    && (has_sign || !within.functions.is_empty())
                     && !within.has_query
                     && within.columns.iter().any(is_moment)
         );
         self.catalog.dbms != Dbms::Sqlite
-            && (is_within || computed.any(|one| one.columns().iter().any(is_moment)))
+            && (is_within
+                || parts.any(|part| self.is_in_zone(part))
+                || computed.any(|one| one.columns().iter().any(is_moment)))
     }
 
     /// Reads a comparison with a parameter.

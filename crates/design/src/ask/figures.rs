@@ -674,4 +674,16 @@ mod tests {
             assert_eq!(found.is_some(), is_kept, "{figure}");
         }
     }
+
+    #[test]
+    fn no_item_keeps_figures_of_what_the_time_zone_of_a_session_decides() {
+        let (catalog, limits) = schema("bids 100: id, lot distinct=10, at time");
+        for (offset, is_kept) in [("", false), ("+00", true)] {
+            let sql = format!(
+                "SELECT count(*) AS n FROM bids WHERE lot = :l AND (at IS NULL OR at >= '2026-01-31 10:00:00{offset}')"
+            );
+            let found = figure_query(&sql, &catalog, &limits.observed);
+            assert_eq!(found.is_some(), is_kept, "{offset}");
+        }
+    }
 }

@@ -182,6 +182,7 @@ fn keys(query: &SqlQuery, catalog: &Catalog) -> Vec<SortKey> {
                 None => key.result.clone(),
             },
             column,
+            columns: Vec::new(),
             span: 0..0,
             ..key.clone()
         }

@@ -8,7 +8,7 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
     SortCondition, Template, TemplatePart,
 };
-use dynafold_relational::catalog::{Catalog, Table};
+use dynafold_relational::catalog::{Catalog, Dbms, Table};
 use dynafold_sql::Comparator;
 
 use super::conditions::{By, ColumnTest, Reads, Taken, is_one_value, named};
@@ -177,6 +177,19 @@ impl ItemRows<'_> {
             && !all.any(|one| {
                 one.path == test.path && !is_unequal(one) && one.test.implies(&Test::Exists)
             })
+    }
+
+    /// Whether its key finds one row at most.
+    pub(super) fn has_one(&self, dbms: Dbms) -> bool {
+        let is_given = |column: &String| {
+            let mut tests = self.asked.tests.iter();
+            tests.any(|one| {
+                let is_equal = matches!(one.test, Test::Compare(Comparator::Equal, _));
+                one.by == By::Key && is_equal && !one.folds && one.path == Path::own(column)
+            })
+        };
+        let mut keys = self.of.table.into_iter().flat_map(|table| table.keys(dbms));
+        keys.any(|key| key.columns.iter().all(is_given))
     }
 
     /// Whether all that its key finds meets a condition of a read that this serves: by the key, or because only such rows are there.

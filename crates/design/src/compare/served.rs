@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{each_once, has_word, joined};
+use dynafold_format::{each_once, has_word, joined, whole};
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::{Dbms, Table, TableKind, TableName};
 use dynafold_sql::{
-    Comparator, Condition, Lists, ReadTable, SelectOutput, SqlQuery, UnreadableSql, identifier,
-    parametrized, table, table_reference,
+    Comparator, Condition, Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql,
+    identifier, parametrized, table, table_reference,
 };
 
 use super::Priced;
@@ -75,17 +75,20 @@ impl<'d> Priced<'d> {
             let unknown = || unknown_column(&statement.sql, catalog, observed);
             return table
                 .or_else(|| Some(format!("it {}", unknown()?)))
-                .or_else(|| match self.wider(&query) {
-                    Some(sql) => {
-                        let name = statement.name.clone();
-                        let wider = Statement {
-                            name,
-                            sql,
-                            ..Statement::default()
-                        };
-                        self.lacks(pattern, &wider)
-                    }
-                    None => self.key_lacked(pattern, &query),
+                .or_else(|| {
+                    let mut selects = query.selects.iter();
+                    selects.find_map(|select| match self.wider(&query, select) {
+                        Some(sql) => {
+                            let name = statement.name.clone();
+                            let wider = Statement {
+                                name,
+                                sql,
+                                ..Statement::default()
+                            };
+                            self.lacks(pattern, &wider)
+                        }
+                        None => self.key_lacked(pattern, select),
+                    })
                 });
         };
         // Literals of a statement without parameters are examples.
@@ -115,15 +118,18 @@ impl<'d> Priced<'d> {
         is_meant.then(|| EXAMPLES.to_owned()).or(Some(lacked))
     }
 
-    /// A read of all rows, with all columns that it names, that a statement which is not understood may take of one table: by those of
-    /// its conditions that are understood. `None` where the statement reads anything else.
-    fn wider(&self, query: &SqlQuery) -> Option<String> {
+    /// A read of all rows, with all columns that it names, that a SELECT of a statement which is not understood may take of one table: by
+    /// those of its conditions that are understood. `None` where the statement reads anything else.
+    fn wider(&self, query: &SqlQuery, select: &Select) -> Option<String> {
         let Facts { catalog, observed } = self.facts;
-        let select = query.select()?;
-        let ([relation], [_]) = (select.relations.as_slice(), query.tables.as_slice()) else {
+        let [relation] = select.relations.as_slice() else {
             return None;
         };
-        let table = table_reference(catalog, &select.table(0, catalog)?.name);
+        if query.tables.len() != query.selects.len() {
+            return None;
+        }
+        let read = select.table(0, catalog)?;
+        let table = table_reference(catalog, &read.name);
         let called = identifier(&relation.called.as_ref()?.text, catalog.dbms);
         let outputs = select.outputs.iter().flat_map(|output| match output {
             SelectOutput::One { value, .. } => value.columns(),
@@ -132,8 +138,11 @@ impl<'d> Priced<'d> {
         let has_all = |output: &SelectOutput| !matches!(output, SelectOutput::One { .. });
         let compared = select.conditions.iter().filter_map(Condition::columns);
         let sorted = query.order.iter().flatten();
-        let sorted = sorted.filter_map(|key| key.column.as_ref());
-        let named = outputs.chain(compared.flatten()).chain(sorted);
+        let sorted = sorted.flat_map(|key| key.column.iter().chain(&key.columns));
+        let merged = select.merged_by.iter().chain(sorted);
+        // The others are names of the result's.
+        let merged = merged.filter(|one| read.columns.iter().any(|own| one.name.is(&own.name)));
+        let named = outputs.chain(compared.flatten()).chain(merged);
         let named = named.map(|column| identifier(&column.name.text, catalog.dbms));
         let every = select.outputs.iter().any(has_all).then(|| "*".to_owned());
         let columns = joined(each_once(named).into_iter().chain(every), ", ");
@@ -153,32 +162,36 @@ impl<'d> Priced<'d> {
         wider.ok()
     }
 
-    /// That a statement which is not understood has a SELECT from one table without a value for a column of which a key asks for one.
-    fn key_lacked(&self, pattern: &AccessPattern, query: &SqlQuery) -> Option<String> {
+    /// That a SELECT of a statement which is not understood reads one table without a value for a column of which a key asks for one.
+    fn key_lacked(&self, pattern: &AccessPattern, select: &Select) -> Option<String> {
         let catalog = self.facts.catalog;
-        query.selects.iter().find_map(|select| {
-            let table = select.table(0, catalog)?;
-            if select.relations.len() > 1 {
-                return None;
-            }
-            let given = select.conditions.iter().filter_map(Condition::found_by);
-            let given = given.filter_map(|column| select.origin(column, catalog));
-            let given: Vec<&str> = given.map(|(.., column)| column.name.as_str()).collect();
-            let is_missing = |test: &&ColumnTest<'_>| {
-                let is_one = matches!(test.test, Test::Compare(Comparator::Equal, _));
-                let column = test.path.column.as_str();
-                test.by == By::Key
-                    && is_one
-                    && test.path.steps.is_empty()
-                    && !given.contains(&column)
-            };
-            let rows = self.rows_of(pattern, table);
-            let own = rows.iter().filter(|one| one.of.is_of(table));
-            unless_one_serves(own.map(|one| {
-                let mut tests = one.asked.tests.iter();
-                Some(tests.find(is_missing)?.lacked(table))
-            }))
-        })
+        let table = select.table(0, catalog)?;
+        if select.relations.len() > 1 {
+            return None;
+        }
+        // What a function makes of a column is a value of a key alone that loses something too.
+        let given = select.conditions.iter().filter_map(|condition| {
+            let (_, _, column) = select.origin(condition.found_by()?, catalog)?;
+            let mut sides = condition.operands().into_iter();
+            let is_plain = sides.any(|side| side.column().is_some());
+            Some((column.name.as_str(), is_plain))
+        });
+        let given: Vec<(&str, bool)> = given.collect();
+        let is_missing = |test: &&ColumnTest<'_>| {
+            let is_one = matches!(test.test, Test::Compare(Comparator::Equal, _));
+            let column = test.path.column.as_str();
+            let mut given = given.iter();
+            test.by == By::Key
+                && is_one
+                && test.path.steps.is_empty()
+                && !given.any(|(name, is_plain)| *name == column && (*is_plain || test.folds))
+        };
+        let rows = self.rows_of(pattern, table);
+        let own = rows.iter().filter(|one| one.of.is_of(table));
+        unless_one_serves(own.map(|one| {
+            let mut tests = one.asked.tests.iter();
+            Some(tests.find(is_missing)?.lacked(table))
+        }))
     }
 
     /// Why an access pattern does not serve a read of the same tables.
@@ -379,10 +392,16 @@ impl<'d> Priced<'d> {
     ) -> Option<String> {
         let most = u64::from(pattern.limit?);
         let is_cut = own.is_none_or(|own| own.most().is_none_or(|rows| rows > most));
-        if !is_cut || read.finds_one(self.facts) {
+        let has_one = |one: &ItemRows<'d>| one.has_one(self.facts.catalog.dbms);
+        let finds_one = match own {
+            Some(own) => own.finds_one(self.facts),
+            None => rows.iter().all(has_one),
+        };
+        if !is_cut || finds_one && (1..=most).contains(&whole(rows.len())) {
             return None;
         }
-        if read.most().is_none_or(|wanted| wanted > most) {
+        let is_of_one = read.finds_one(self.facts);
+        if !is_of_one && read.most().is_none_or(|wanted| wanted > most) {
             return Some("its access pattern has a smaller `limit`".to_owned());
         }
         let existing = Existing {
