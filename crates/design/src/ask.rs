@@ -2094,7 +2094,7 @@ mod tests {
             ),
             (
                 &*format!("SELECT u.email, o.id {joined} WHERE u.id = :u AND o.placed_at > :at"),
-                "one row by its key alone",
+                "one row, found by its key alone",
             ),
             (
                 &*format!("SELECT u.id, count(o.id) {joined} GROUP BY u.id"),
@@ -2102,7 +2102,7 @@ mod tests {
             ),
             (
                 &*format!("SELECT u.id, json_agg(o.id) {joined} GROUP BY u.id"),
-                "one row by its key alone",
+                "one row, found by its key alone",
             ),
         ] {
             let why = asks_of(sql).unwrap_err();
