@@ -17,7 +17,6 @@ use dynafold_format::hex;
 use http_body_util::{BodyExt as _, Limited};
 use parking_lot::RwLock;
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep};
 
 use super::S3Location;
 use super::answer::{Texts, XmlAnswer};
@@ -26,7 +25,8 @@ use crate::dynamodb::wire::hash::sha256;
 use crate::dynamodb::wire::vault::{HeldCredentials, is_expiry};
 use crate::dynamodb::wire::{Vault, sign};
 use crate::dynamodb::{client, is_skew};
-use crate::retry::{Decision, Policy, Retry, RetryWarning};
+use crate::persist::persist;
+use crate::retry::{Policy, RetryWarning};
 use crate::{Result, ServiceOptions, TargetError};
 
 /// Bytes that are sent or read by one request at most: what is sent again after a failure.
@@ -424,22 +424,8 @@ impl Bucket {
 
     /// Sends a request, again while its failure is one that passes.
     pub(super) async fn send(&self, request: &S3Request<'_>) -> Result<S3Answer> {
-        let begun = Instant::now();
-        let mut retry = Retry::new(POLICY, fastrand::u64(..));
-        loop {
-            let error = match self.send_renewed(request).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let decision = retry.failed(error.class, begun.elapsed());
-            self.inner
-                .retry_warning
-                .after_failure(&retry, decision, &error);
-            match decision {
-                Decision::Retry(delay) => sleep(delay).await,
-                Decision::Split | Decision::Fail => return Err(error),
-            }
-        }
+        let send = move || self.send_renewed(request);
+        persist(POLICY, &self.inner.retry_warning, send).await
     }
 
     /// Sends a request once, and once more where the clock was off, the bucket is in another region, or the credentials had
