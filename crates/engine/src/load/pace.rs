@@ -8,7 +8,7 @@ use dynafold_format::{float, whole};
 use dynafold_target::throttle::{
     Admission, Bottleneck, Gate, HotPartitions, OutcomeKind, RequestOutcome, ThrottleSettings, Toll,
 };
-use dynafold_target::{Action, BatchEntry, Consumed};
+use dynafold_target::{Action, BatchEntry, Consumed, ErrorClass, TargetError};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
@@ -133,6 +133,14 @@ impl WritePace {
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
 
+    /// Waits until a request may be sent, in its turn. `hot`: the partition that all of it has, which is paced on its own.
+    pub(super) async fn admit_any(&self, hot: Option<u64>, units: f64) {
+        match hot {
+            Some(partition) => self.admit_hot(partition, units).await,
+            None => self.admit(self.turn().await, units).await,
+        }
+    }
+
     async fn wait(&self, ask: impl Fn(&mut WritePaceState, Duration) -> Admission) {
         loop {
             let (freed, refunded) = (self.freed.notified(), self.refunded.notified());
@@ -196,6 +204,21 @@ impl WritePace {
         if used.is_some_and(|used| used < reserved * UNUSED) {
             self.refunded.notify_waiters();
         }
+    }
+
+    /// Enters that a request of so many estimated units failed, and what it had.
+    pub(super) fn failed(
+        &self,
+        error: &TargetError,
+        estimated: f64,
+        latency: Duration,
+        entries: &[BatchEntry],
+    ) {
+        let (kind, refused) = match error.class {
+            ErrorClass::Throttle => (OutcomeKind::Throttled, entries),
+            _ => (OutcomeKind::Failed, &[][..]),
+        };
+        self.answered(kind, estimated, latency, None, &[], refused);
     }
 
     /// Says that deletions follow, of items that cost so much each.
