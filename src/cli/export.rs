@@ -575,7 +575,7 @@ async fn load_items(
     let report = inputs
         .load(&spool, job.options.clone(), Some(state), cancel)
         .await;
-    if !report.outcome.is_finished() || !report.balanced {
+    if !report.outcome.is_finished() || !report.balances() {
         output.report(job.format, &report, report::migration)?;
         // Any other end is a failure.
         ended(report, false, Some("reads all rows again"), output)?;
@@ -825,7 +825,7 @@ pub(super) async fn compare(
     let model = inputs.model.clone();
     let cancel = stop_on_signals();
     let report = inputs.load(&spool, options, None, &cancel).await;
-    if !report.outcome.is_finished() || !report.balanced {
+    if !report.outcome.is_finished() || !report.balances() {
         return ended(report, false, None, output);
     }
     let (expected, shown) = (report.total.written, place.to_string());

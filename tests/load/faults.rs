@@ -273,7 +273,7 @@ async fn a_load_whose_table_is_another_at_the_end_counts_nothing_as_written() {
             ..ReadyTable::default()
         };
         let report = begun.await.run(ready).await;
-        assert!(report.balanced, "{report:#?}");
+        assert!(report.balances(), "{report:#?}");
         let total = &report.total;
         assert_eq!((total.written, total.unwritten), (written, 50 - written));
         let code = match &report.outcome {

@@ -217,11 +217,9 @@ impl Default for LoadOptions {
     }
 }
 
-impl LoadOptions {
-    /// Connections that read side by side.
-    fn lanes(&self) -> usize {
-        self.readers.unwrap_or_else(processors).max(1)
-    }
+/// Connections that read side by side, of as many as were asked for.
+pub(crate) fn lane_count(readers: Option<usize>) -> usize {
+    readers.unwrap_or_else(processors).max(1)
 }
 
 /// Tasks that fold side by side, and connections that read.

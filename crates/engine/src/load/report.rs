@@ -278,7 +278,7 @@ const MAY_BE_REJECTED_WHY: &str = "some rows were rejected before their keys wer
 impl RemainingStale {
     /// What there is to say of them.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let lines = [
+        let stale = [
             (
                 self.filtered,
                 "`where` leaves their rows out; --prune=filtered deletes the items",
@@ -290,25 +290,23 @@ impl RemainingStale {
             (self.rejected, "their rows are rejected"),
             (self.expired, "their rows have expired"),
         ];
-        let some = lines.into_iter().filter(|(items, _)| *items > 0);
-        let stale = some.map(|(items, why)| {
-            let items = counted_as(items, "stale item stays", "stale items stay");
-            format!("{items} in the table: {why}")
-        });
-        let (one, many) = (
-            "item that no row of this run makes stays",
-            "items that no row of this run makes stay",
-        );
         let unknown = [
             (self.may_be_rejected, MAY_BE_REJECTED_WHY),
             (self.unclear, UNCLEAR_WHY),
         ];
-        let some = unknown.into_iter().filter(|(items, _)| *items > 0);
-        let unknown = some.map(|(items, why)| {
-            let items = counted_as(items, one, many);
-            format!("{items} in the table: {why}")
-        });
-        stale.chain(unknown).collect()
+        let sentences = |lines: &[(u64, &str)], one, many| -> Vec<String> {
+            let some = lines.iter().filter(|(items, _)| *items > 0);
+            some.map(|(items, why)| {
+                format!("{} in the table: {why}", counted_as(*items, one, many))
+            })
+            .collect()
+        };
+        let stale = sentences(&stale, "stale item stays", "stale items stay");
+        let (one, many) = (
+            "item that no row of this run makes stays",
+            "items that no row of this run makes stay",
+        );
+        [stale, sentences(&unknown, one, many)].concat()
     }
 }
 
@@ -356,9 +354,6 @@ pub struct Report {
     pub item_types: Vec<Books>,
     /// All item types together; a row that serves two item types counts twice.
     pub total: Books,
-    /// Whether all books add up.
-    #[serde(skip)]
-    pub balanced: bool,
     /// Values of the source that are not as their columns declare them; what the run found odd in the items' TTL; keys of item
     /// types that were not selected; and an archive that is not of this run.
     pub warnings: Vec<String>,

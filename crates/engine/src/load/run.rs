@@ -34,7 +34,7 @@ use super::table::require_same_table;
 use super::ticket::Ticket;
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
-use super::{ItemAction, Load, processors, prune};
+use super::{ItemAction, Load, lane_count, processors, prune};
 
 /// Blocks that wait for a worker. What is ready early is memory and no speed: as long as one waits, no worker does.
 const BLOCKS_AHEAD: usize = 1;
@@ -284,7 +284,7 @@ impl Run {
         let (parcels, writers) = self.writers();
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
-        let lanes = self.load.options.lanes();
+        let lanes = lane_count(self.load.options.readers);
         let chunks = spread(&plan, lanes)
             .into_iter()
             .filter(|(id, _)| !done.skip.contains_key(id));
@@ -507,7 +507,6 @@ impl Run {
             warnings,
             left: self.left,
             total,
-            balanced: false,
             rejects: closed.notes,
             rejects_file: closed.rejects_file,
             archive_file: closed.archive_file,
@@ -519,7 +518,6 @@ impl Run {
             rows_per_second: rate(self.rows, elapsed),
             item_types: closed.books,
         };
-        report.balanced = report.balances();
         let selection = &self.load.options.selection;
         let of = subject(&self.load.model, selection.partition.as_ref());
         let states = if self.load.compares_again() {

@@ -25,7 +25,7 @@ use super::state::{
     ChunkBooks, CommittedExtent, Opened, RunAttempt, State, StateError, TableAtStart,
 };
 use super::worker::LoadRules;
-use super::{KeyCheck, Load, Prune, journal};
+use super::{KeyCheck, Load, Prune, journal, lane_count};
 use crate::proof::Proof;
 
 /// Everything that a run needs before its first row.
@@ -60,7 +60,7 @@ async fn prove(
         plan,
         selection: &load.options.selection,
         rivals: &[],
-        lanes: load.options.lanes(),
+        lanes: lane_count(load.options.readers),
         options: load.options.proof.clone(),
         max_rejects: load.options.max_rejects,
         cancel: &load.cancel,

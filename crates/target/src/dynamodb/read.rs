@@ -16,6 +16,7 @@ use super::Dynamodb;
 use super::classify::Attempt;
 use super::wire::RequestBody;
 use super::write::ConsumedCapacity;
+use crate::persist::persist;
 use crate::retry::{Decision, Policy, Retry};
 
 /// Keys that one `BatchGetItem` takes.
@@ -282,31 +283,25 @@ impl Dynamodb {
     }
 
     /// Sends a request about tables, again for some seconds while the failure is one that passes.
-    pub(super) async fn control<T>(&self, action: &Attempt<'_>, body: &Value) -> Result<T>
+    pub(super) async fn control<T>(
+        &self,
+        operation: &'static str,
+        table: &str,
+        body: &Value,
+    ) -> Result<T>
     where
         T: DeserializeOwned,
     {
-        self.persist(action, body, CONTROL).await
+        let action = self.action(operation, table);
+        self.persist(&action, body, CONTROL).await
     }
 
     async fn persist<T>(&self, action: &Attempt<'_>, body: &Value, policy: Policy) -> Result<T>
     where
         T: DeserializeOwned,
     {
-        let begun = Instant::now();
-        let mut retry = Retry::new(policy, fastrand::u64(..));
-        loop {
-            let error = match self.call(action, RequestBody::of(body)).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let decision = retry.failed(error.class, begun.elapsed());
-            self.retry_warning.after_failure(&retry, decision, &error);
-            match decision {
-                Decision::Retry(delay) => sleep(delay).await,
-                Decision::Split | Decision::Fail => return Err(error),
-            }
-        }
+        let send = move || self.call(action, RequestBody::of(body));
+        persist(policy, &self.retry_warning, send).await
     }
 }
 

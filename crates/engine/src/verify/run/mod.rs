@@ -25,8 +25,8 @@ use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, FeedEnd, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass,
     LaneMessage, Lanes, MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome,
-    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, require_same_table,
-    spread, table_id,
+    RunHalt, RunSelection, RunStep, crew, deletes_expired, lane_count, narrow, processors,
+    require_same_table, spread, table_id,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -171,7 +171,7 @@ impl VerifyRun {
         let expires = deletes_expired(&**target, model, context.now).await?;
         let ttl = model.table.ttl.as_deref().filter(|_| expires);
         let (blocks, workers) = self.workers(&shared, mender.as_deref(), ttl);
-        let lanes = verify.options.lanes();
+        let lanes = lane_count(verify.options.readers);
         let chunks = spread(&setting.plan, lanes);
         let issue = self.issue(mender.clone());
         let model = verify.model.clone();
@@ -327,11 +327,6 @@ pub struct VerifyOptions {
 }
 
 impl VerifyOptions {
-    /// Connections that read side by side.
-    fn lanes(&self) -> usize {
-        self.readers.unwrap_or_else(processors).max(1)
-    }
-
     /// The items that are compared.
     fn selection(&self) -> RunSelection {
         RunSelection {
@@ -413,7 +408,7 @@ fn keys<'v>(verify: &'v Verify, plan: &'v ChunkPlan, selection: &'v RunSelection
         plan,
         selection,
         rivals: &[],
-        lanes: verify.options.lanes(),
+        lanes: lane_count(verify.options.readers),
         options: verify.options.proof.clone(),
         max_rejects: None,
         cancel: &verify.cancel,

@@ -122,41 +122,16 @@ impl Wire {
         held: &HeldCredentials,
         body: &RequestBody,
     ) -> Result<HttpRequest> {
-        let time = sign::stamp(self.clock.now());
-        let target = format!("{}{}", template::PREFIX, attempt.operation);
-        let token = held.credentials.session_token();
-        let signed = [
-            ("content-type", Some(template::CONTENT_TYPE)),
-            ("host", Some(template.host.as_str())),
-            ("x-amz-date", Some(time.as_str())),
-            ("x-amz-security-token", token),
-            ("x-amz-target", Some(target.as_str())),
-        ]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-        let authorization = sign::authorization(
-            held,
-            &template.scope,
-            &sign::Signed {
-                method: "POST",
-                path: &sign::encoded(&template.path),
-                query: "",
-                headers: &signed.collect::<Vec<_>>(),
-                payload: body.hash(),
-                time: &time,
-            },
-        );
         let mut request = template.request();
         *request.body_mut() = SdkBody::from_body_1_x(body.clone());
-        let headers = request.headers_mut();
-        let mut set = |name: &'static str, value: String| headers.try_insert(name, value).map(drop);
-        set("x-amz-date", time)
-            .and_then(|()| set("x-amz-target", target))
-            .and_then(|()| set("authorization", authorization))
-            .and_then(|()| match token {
-                Some(token) => set("x-amz-security-token", token.to_owned()),
-                None => Ok(()),
-            })
+        let target = format!("{}{}", template::PREFIX, attempt.operation);
+        let headers = [
+            ("content-type", template::CONTENT_TYPE.to_owned()),
+            ("host", template.host.clone()),
+            ("x-amz-target", target),
+        ];
+        let (scope, now) = (&template.scope, self.clock.now());
+        sign::sign(&mut request, held, scope, headers, body.hash(), now)
             .map_err(|error| attempt.garbled(error))?;
         Ok(request)
     }
