@@ -436,7 +436,7 @@ async fn rows_that_share_a_key_across_workers_are_found_and_named() {
     );
     says(
         &held.end().exits(0),
-        "finds items with the same key: the table then holds only one of them",
+        "finds items with the same key, after the load: by then the table holds only one of them",
     );
 }
 

@@ -73,6 +73,6 @@ pub(crate) async fn load_with(
         progress: Arc::new(NoProgress),
     })
     .await;
-    assert!(report.balanced, "{report:#?}");
+    assert!(report.balances(), "{report:#?}");
     report
 }

@@ -46,7 +46,7 @@ pub(in crate::cli) struct Docs {
     mapping: PathBuf,
     #[command(flatten)]
     source: SourceArguments,
-    /// A schema written by `inspect --format json`, instead of a source; there are no examples then
+    /// A schema written by `inspect --format json`, instead of a source; the document then has no examples
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "target"])]
     catalog: Option<PathBuf>,
     /// The report that `design --report` wrote of this mapping, as pages of the document

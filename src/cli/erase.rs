@@ -181,7 +181,7 @@ fn agree(
         plan.place
     );
     let why = format!("this deletes {what}");
-    let question = format!("delete {what}?");
+    let question = format!("Delete {what}?");
     OutputStreams::agree(yes, &why, &question, "nothing was deleted")
 }
 
@@ -199,7 +199,7 @@ fn tell_shards(scope: &PartitionScope, output: &OutputStreams) {
                 let values = values.iter().map(|value| shell_word(value));
                 let options = values.map(|value| format!(" --partition {value}"));
                 format!(
-                    "if it is one, its other shards are{}",
+                    "if a named value is one of its shards, the others are{}",
                     options.collect::<String>()
                 )
             }

@@ -40,7 +40,7 @@ Examples:
   dynafold export shop.yaml --source sqlite:shop.db --to shop-export --lines plain --compress none
   dynafold verify shop.yaml --source postgres://app@db/shop --against-export shop-export
 
-It writes no table. Equal keys are refused before the first item is written, because an import overwrites them in silence.
+It writes no table. It refuses equal keys before it writes the first item: an import would silently keep only one item of each key.
 An export that was interrupted, by Ctrl-C or a crash, resumes when the same command is started again.")]
 #[command(
     mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol")),
@@ -515,7 +515,7 @@ pub(super) async fn write(
     })
     .await?;
     let Some(parts) = parts else {
-        output.note("start the same command again: it goes on with the parts");
+        output.note("start the same command again: it resumes with the parts");
         return Ok(None);
     };
     manifest.parts = parts.iter().map(|written| written.part.clone()).collect();
@@ -575,7 +575,7 @@ async fn load_items(
     let report = inputs
         .load(&spool, job.options.clone(), Some(state), cancel)
         .await;
-    if !report.outcome.is_finished() || !report.balanced {
+    if !report.outcome.is_finished() || !report.balances() {
         output.report(job.format, &report, report::migration)?;
         // Any other end is a failure.
         ended(report, false, Some("reads all rows again"), output)?;
@@ -825,7 +825,7 @@ pub(super) async fn compare(
     let model = inputs.model.clone();
     let cancel = stop_on_signals();
     let report = inputs.load(&spool, options, None, &cancel).await;
-    if !report.outcome.is_finished() || !report.balanced {
+    if !report.outcome.is_finished() || !report.balances() {
         return ended(report, false, None, output);
     }
     let (expected, shown) = (report.total.written, place.to_string());

@@ -82,6 +82,12 @@ impl Failure {
         }
     }
 
+    /// Rows or items are not accounted for: exit code 1.
+    pub(super) fn unbalanced() -> Self {
+        Self::failed("the books do not balance")
+            .with_help("this is a fault in dynafold; please report it")
+    }
+
     /// The command was used wrongly: exit code 2.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::failed(message).into_usage()

@@ -19,7 +19,7 @@ use crate::proof::ProofOptions;
 use crate::target::parts::{ExportPlace, IMPORT_TABLE, Manifest, WrittenPart};
 
 /// Missing chunks, and shared keys, that are named on a terminal; JSON names all.
-const NAMED: usize = 20;
+const NAMED_ON_TERMINAL: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -28,7 +28,7 @@ Examples:
   dynafold finish --plan plan.ndjson --files chunks results-0.ndjson results-1.ndjson
   dynafold finish --plan plan.ndjson --files chunks --source postgres://app@db/shop results.ndjson
 
-Each chunk counts once, however often it was loaded. With --source, rows that share a key are named.")]
+Each chunk counts once, however often it was loaded. With --source, `finish` names the rows that share a key.")]
 #[command(mut_arg("endpoint_url", |arg| arg.help("The endpoint of a server that speaks S3's protocol, for an export")))]
 pub(super) struct Finish {
     /// Files with the lines that `work` has written [default: standard input]
@@ -181,13 +181,13 @@ fn print(
     }
 }
 
-/// A line for each of the first [`NAMED`], and one that counts the others.
+/// A line for each of the first [`NAMED_ON_TERMINAL`], and one that counts the others.
 fn named<T>(all: &[T], line: impl Fn(&T) -> String) -> Vec<String> {
-    let mut lines: Vec<String> = all.iter().take(NAMED).map(line).collect();
-    if all.len() > NAMED {
+    let mut lines: Vec<String> = all.iter().take(NAMED_ON_TERMINAL).map(line).collect();
+    if all.len() > NAMED_ON_TERMINAL {
         lines.push(format!(
             "  and {} more, which --format json names",
-            all.len() - NAMED
+            all.len() - NAMED_ON_TERMINAL
         ));
     }
     lines

@@ -16,7 +16,7 @@ use crate::design::{Design, Limits, guess};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It writes what `design` proposes without a workload: the reads are guessed from keys and foreign keys.
+It writes what `design` proposes without a workload, and guesses the reads from keys and foreign keys.
 With a source, the database counts values, NULL and lengths in up to 100,000 rows of each table.
 
 Examples:

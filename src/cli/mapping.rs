@@ -82,6 +82,12 @@ impl MappingFile {
             output.warnings(&self.notices);
             output.note(&self.rendered(Severity::Error, output.color_stderr));
             let path = self.path.display().to_string();
+            let (_, warnings) = self.counts();
+            let help = if warnings == 0 {
+                "correct the mapping, and start the same command again"
+            } else {
+                "`dynafold check` shows the warnings too"
+            };
             return Err(Failure {
                 diagnostics: Some(Box::new(to_json(
                     &path,
@@ -90,7 +96,7 @@ impl MappingFile {
                 ))),
                 ..Failure::failed(self.summary())
                     .with_code("mapping")
-                    .with_help("`dynafold check` shows the warnings too")
+                    .with_help(help)
             });
         }
         // Of these, no later report tells: the items lack what cannot be read, and a comparison does not miss it.

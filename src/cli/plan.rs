@@ -38,7 +38,7 @@ Examples:
   dynafold plan shop.yaml --to s3://my-bucket/shop --hold > plan.ndjson
 
 It writes a line for each chunk; `dynafold work` loads them, and `dynafold finish` ends the load.
-What a load would change in a table is shown by `dynafold migrate --plan`.")]
+`dynafold migrate --plan` shows what a load would change in a table.")]
 #[command(mut_arg("max_wcu", |arg| arg.help(
     "Maximum write capacity units a second of all workers, indexes included [default: as fast as the table accepts]"
 )))]
@@ -211,10 +211,10 @@ fn notes(plan: &HandedPlan) -> Vec<String> {
         match facts.keys {
             KeyCheck::Proved => "the schema proves that no two items have the same key",
             KeyCheck::First | KeyCheck::Late if facts.export.is_some() => {
-                "`dynafold finish` finds items with the same key, and then writes no manifest"
+                "`dynafold finish` looks for items with the same key; if there are any, it writes no manifest"
             }
             KeyCheck::First | KeyCheck::Late => {
-                "only `dynafold finish`, after the load, finds items with the same key: the table then holds only one of them"
+                "only `dynafold finish` finds items with the same key, after the load: by then the table holds only one of them"
             }
         }
         .to_owned(),

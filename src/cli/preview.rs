@@ -28,7 +28,7 @@ use crate::preview::{ItemTypeSample, SampleReject, sample};
 /// Columns of a table where there is no terminal.
 const COLUMNS: u16 = 100;
 /// Keys that several items have and whose rows a report shows.
-const NAMED: usize = 20;
+const NAMED_KEYS: usize = 20;
 
 /// How items, or the report on all of them, are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,10 +65,10 @@ pub(in crate::cli) struct Preview {
     /// The time that decides what has expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     now: Option<Timestamp>,
-    /// How to show them
+    /// How to show the items
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: PreviewFormat,
-    /// Write what --format says to a new file
+    /// Write to this new file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Read every row: sizes, hot partitions, equal keys, cost and duration; writes nothing

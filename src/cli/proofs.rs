@@ -195,7 +195,7 @@ fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
     say("in items only in part", &coverage.in_part);
     say("in no item", &coverage.in_no_item);
     say(
-        "not counted are columns whose names the server may hide, of",
+        "columns not counted, because the server may hide their names, of",
         &coverage.hiding_names,
     );
     say("omitted", &coverage.omitted);
@@ -206,7 +206,7 @@ fn coverage(coverage: &Coverage, detailed: bool) -> ProofLine {
 
 fn numbered(columns: &[String], detailed: bool) -> Option<ProofLine> {
     let text = format!(
-        "the database numbers {}; in DynamoDB the application makes the next one, as a UUID or with a counter item",
+        "the database numbers {}; in DynamoDB the application generates the next value, as a UUID or with a counter item",
         listed(columns, detailed)
     );
     (!columns.is_empty()).then(|| ProofLine::new("numbers", text, None))

@@ -53,7 +53,7 @@ Examples:
 pub(in crate::cli) struct Query {
     /// The mapping file
     mapping: PathBuf,
-    /// The access pattern; without it all are listed
+    /// The access pattern to run; without one, all are listed
     pattern: Option<String>,
     /// A parameter's value; each parameter is also an option of its own, unless an option has its name
     #[arg(short, long = "param", value_name = "NAME=VALUE")]

@@ -50,7 +50,10 @@ pub(super) fn partition_value(text: &str, table: &Table) -> Result<Attribute, Fa
         KeyType::N => Attribute::N(Number::parse(text).map_err(|error| {
             Failure::usage(format!("--partition {text} cannot be read"))
                 .with_cause(&error)
-                .with_help(format!("the partition key `{}` is a number", key.name))
+                .with_help(format!(
+                    "write a number: the partition key `{}` is a number",
+                    key.name
+                ))
         })?),
         KeyType::B => {
             let message = format!(

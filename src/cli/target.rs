@@ -160,7 +160,7 @@ pub(super) async fn confirm_calls(
         return Ok(());
     };
     let estimate = format!(
-        "about {} of access patterns, {} read units at least{} on demand ({}), plus a scan of the keys of the whole table if all values of a pattern are asked",
+        "about {} of access patterns, at least {} read units{} on demand ({}), plus a Scan of the whole table if all values of a pattern are asked",
         format::counted(calls, "call"),
         format::count(format::rounded(least.ceil())),
         dollars(prices.reads(least)),

@@ -107,7 +107,7 @@ struct Answers {
     /// Compare only the answers of this access pattern; may be repeated
     #[arg(long = "pattern", value_name = "NAME")]
     pattern: Vec<String>,
-    /// How many values to try for each access pattern, at most 10000; all of them if there are no more
+    /// Values to try for each access pattern, 1 to 10000; where there are fewer, all of them
     #[arg(long, value_name = "N", requires = "answers", default_value_t = 20,
           value_parser = clap::value_parser!(u16).range(1..=10_000))]
     values: u16,
@@ -204,7 +204,7 @@ fn ended(report: VerifyReport, allow_unexpected: bool) -> Result<Outcome, Failur
     let well = match report.outcome {
         VerifyOutcome::Interrupted => return Ok(Outcome::Interrupted),
         VerifyOutcome::Failed(failure) => return Err(failure.into()),
-        _ if !report.balanced => return Err(Failure::failed("the books do not balance")),
+        _ if !report.balanced => return Err(Failure::unbalanced()),
         VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
         VerifyOutcome::NothingCompared => false,
         VerifyOutcome::Different => allow_unexpected && total.amiss() == 0,

@@ -101,7 +101,7 @@ pub(super) async fn run(arguments: Work, output: &OutputStreams) -> Result<Outco
         None => None,
     };
     if target.as_ref().is_some_and(|target| target.is_billed()) {
-        let (why, question) = ("loading chunks costs money", "load the chunks?");
+        let (why, question) = ("loading chunks costs money", "Load the chunks?");
         OutputStreams::agree(arguments.yes, why, question, "nothing was loaded")?;
     }
     files::make_folder(&arguments.files)?;

@@ -368,7 +368,10 @@ async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
     let left_out = [gone[0].replace("77", "1")];
     let report = retry("left-out", &[&left_out[0]], &[], 0);
     let warnings = report["warnings"].to_string();
-    assert!(warnings.contains("`where` leaves it out"), "{warnings}");
+    assert!(
+        warnings.contains("`where` leaves these rows out"),
+        "{warnings}"
+    );
     let other = gone[0].replace("USER", "USERS");
     std::fs::write(case.path("other"), other).unwrap();
     let file = case.path("other").display().to_string();
@@ -455,9 +458,9 @@ async fn a_reject_that_stands_for_several_rows_is_told() {
     let report = case.migrate(&["--retry-rejects", &file], 0);
     assert_eq!(total(&report, "written"), 3);
     let warnings = report["warnings"].to_string();
-    let told = "1 row of the rejects file has a key that several rows of the source have";
+    let warning = "1 row of the rejects file has a key that several rows of the source have";
     assert!(
-        warnings.contains(told) && !warnings.contains("2024-01-02"),
+        warnings.contains(warning) && !warnings.contains("2024-01-02"),
         "{warnings}"
     );
 }

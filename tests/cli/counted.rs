@@ -51,7 +51,7 @@ fn design(source: &str, output: &str) -> Ran {
 }
 
 /// Each statement is in the report with its rate, and the mapping has the parameters by the names of columns and no value.
-fn is_told(report: &Value, mapping: &str) {
+fn is_reported(report: &Value, mapping: &str) {
     let reads = report["reads"].as_array().unwrap().iter();
     let writes = report["writes"].as_array().unwrap().iter();
     let all: Vec<&Value> = reads.chain(writes).collect();
@@ -83,7 +83,7 @@ async fn pg_stat_statements_is_a_workload() {
     let ran = design(&url, &file).exits(0);
     ran.says("rates are means over that time");
     let mapping = std::fs::read_to_string(&file).unwrap();
-    is_told(&ran.json(), &mapping);
+    is_reported(&ran.json(), &mapping);
     // What another user asked is not shown to everybody.
     let reader = database.role("reader").await;
     database.run(&format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {reader}; GRANT USAGE ON SCHEMA stats TO {reader};")).await;
@@ -113,7 +113,7 @@ async fn statement_digests_are_a_workload() {
         }
         let ran = design(database.url().as_str(), &file).exits(0);
         let mapping = std::fs::read_to_string(&file).unwrap();
-        is_told(&ran.json(), &mapping);
+        is_reported(&ran.json(), &mapping);
         // Rows that no counted statement wrote: those of the script.
         let report = ran.json();
         let mut writes = report["writes"].as_array().unwrap().iter();

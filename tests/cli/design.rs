@@ -478,8 +478,9 @@ async fn pins_are_kept_or_refused_with_the_reason() {
         let file = folder.path().join("w.sql").display().to_string();
         std::fs::write(&file, format!("-- keep: {pin}\n{reads}")).unwrap();
         let url = source.url();
-        let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
-        told.says(why);
+        let reported =
+            dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
+        reported.says(why);
     }
 }
 
@@ -545,16 +546,17 @@ async fn items_expire_where_the_workload_asks_for_it_and_nowhere_else() {
         let file = proposal.path("wrong.sql");
         std::fs::write(&file, format!("-- expires: {said}\n{reads}")).unwrap();
         let url = source.url();
-        let told = dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
-        told.says(why);
+        let reported =
+            dynafold(&["design", "--source", &url, "--workload", &file, "-o", "-"]).exits(2);
+        reported.says(why);
     }
     // A mapping that is there keeps its items as they are.
     let (file, old) = (proposal.path("wrong.sql"), proposal.path("design.yaml"));
     std::fs::write(&file, format!("-- expires: sessions by ended\n{reads}")).unwrap();
     let url = source.url();
     let update = ["--workload", &file, "--update", &old, "-o", "-"];
-    let told = dynafold(&[&["design", "--source", &url][..], &update].concat()).exits(2);
-    told.says("set `ttl` in the mapping");
+    let reported = dynafold(&[&["design", "--source", &url][..], &update].concat()).exits(2);
+    reported.says("set `ttl` in the mapping");
 }
 
 const FORUM: &str = "
@@ -917,8 +919,8 @@ async fn no_value_of_sqlite_is_compared_that_is_not_of_its_type_or_not_of_one_fo
     let (schema, file) = (proposal.path("catalog.json"), proposal.path("workload.sql"));
     std::fs::write(&schema, catalog.stdout).unwrap();
     let alone = ["design", "--catalog", &schema, "--workload", &file];
-    let told = dynafold(&[&alone[..], &["-o", "-"]].concat());
-    told.says("values not looked at: SQLite stores values of any type");
+    let reported = dynafold(&[&alone[..], &["-o", "-"]].concat());
+    reported.says("values not looked at: SQLite stores values of any type");
 }
 
 #[tokio::test]
@@ -1072,9 +1074,9 @@ access_patterns:
     let reads = compared[0]["reads"].as_array().unwrap();
     let served: Vec<bool> = reads.iter().map(|read| !read["served"].is_null()).collect();
     assert_eq!(served, [false, true], "{compared:#}");
-    let told = dynafold(&compare).exits(0);
-    told.prints("\nout is not priced: it writes elsewhere, which the schema does not have\n");
-    told.prints("is taken to answer it: `verify --patterns` compares the answers");
+    let reported = dynafold(&compare).exits(0);
+    reported.prints("\nout is not priced: it writes elsewhere, which the schema does not have\n");
+    reported.prints("is taken to answer it: `verify --patterns` compares the answers");
 }
 
 #[tokio::test]
@@ -1602,9 +1604,9 @@ async fn both_items_of_a_row_are_found_by_one_key_of_an_index() {
     let read = "-- whole (1/s)\nSELECT id, views, body FROM articles WHERE slug = :slug;";
     std::fs::write(&more, read).unwrap();
     let update = ["design", "--source", &proposal.source, "--workload", &more];
-    let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
+    let reported = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
     let apart = "ARTICLES.body, so far only in ARTICLES_BODY: from now on each update of ARTICLES writes it too";
-    told.says(apart);
+    reported.says(apart);
 }
 
 /// Pages that are asked for by a unique key, beside a counter, have both items of a row under that key.
@@ -1646,8 +1648,8 @@ async fn both_items_of_a_row_stand_under_the_unique_key_by_which_they_are_asked(
     let read = "-- titled (1/s)\nSELECT id, title FROM articles WHERE title = :t;";
     std::fs::write(&more, read).unwrap();
     let update = ["design", "--source", &proposal.source, "--workload", &more];
-    let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
-    told.prints("SK: \"ARTICLES#ARTICLES_BODY#\"");
+    let reported = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
+    reported.prints("SK: \"ARTICLES#ARTICLES_BODY#\"");
 }
 
 /// Where what changes all the time is listed by another key, the items of a row have that key, and are found by an index.
@@ -1775,9 +1777,9 @@ async fn what_is_written_all_the_time_is_read_by_two_requests_in_a_row() {
     let explained = ["design", "--source", &proposal.source, "--workload"];
     let workload = proposal.path("workload.sql");
     let explained = [&explained[..], &[&workload, "--explain", "ofZone"]].concat();
-    let told = dynafold(&explained).exits(0).stdout;
-    assert!(told.contains("2 × BatchGetItem"), "{told}");
-    assert!(told.contains("two requests in a row"), "{told}");
+    let reported = dynafold(&explained).exits(0).stdout;
+    assert!(reported.contains("2 × BatchGetItem"), "{reported}");
+    assert!(reported.contains("two requests in a row"), "{reported}");
 }
 
 /// Shops whose stock changes all the time, and their orders, of which some have no shop.
@@ -1839,15 +1841,15 @@ async fn parents_that_change_all_the_time_are_read_by_second_requests() {
         "--workload",
         &workload,
     ];
-    let told = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
-    assert_eq!(told.stdout, mapping);
-    told.says("the table, by key");
+    let reported = dynafold(&[&update[..], &["--update", &old, "-o", "-"]].concat()).exits(0);
+    assert_eq!(reported.stdout, mapping);
+    reported.says("the table, by key");
     let new = proposal.path("updated.yaml");
     let written = ["--update", &old, "-o", &new, "--format", "json"];
-    let told = dynafold(&[&update[..], &written].concat()).exits(0).json();
-    assert_eq!(told["after"]["usd_month"], *cost, "{told:#}");
-    let of_reads = told["after"]["reads"].as_array().unwrap();
-    assert_eq!(of_reads.len(), 3, "{told:#}");
+    let reported = dynafold(&[&update[..], &written].concat()).exits(0).json();
+    assert_eq!(reported["after"]["usd_month"], *cost, "{reported:#}");
+    let of_reads = reported["after"]["reads"].as_array().unwrap();
+    assert_eq!(of_reads.len(), 3, "{reported:#}");
 }
 
 /// A state that few rows are in, beside a parameter.
@@ -1981,11 +1983,11 @@ async fn a_file_that_is_there_stays_and_a_workload_that_is_none_is_refused() {
         .stderr;
     assert!(refused.contains("cannot read the workload"), "{refused}");
     std::fs::write(&workload, "-- get (1/s)\nSELECT * FROM posts WHERE id = 1;").unwrap();
-    let told = run(&["--workload", &workload, "--explain", "get"])
+    let reported = run(&["--workload", &workload, "--explain", "get"])
         .exits(0)
         .stdout;
-    assert!(told.contains("GetItem on the table"), "{told}");
-    assert!(!told.contains("a month on demand"), "{told}");
+    assert!(reported.contains("GetItem on the table"), "{reported}");
+    assert!(!reported.contains("a month on demand"), "{reported}");
     assert_eq!(std::fs::read_to_string(&mapping).unwrap(), "mine");
     let refused = run(&["--workload", &workload, "--explain", "gte"])
         .exits(2)

@@ -174,7 +174,7 @@ item types
       ~ SK: O#{id | pad(6)} -> O#{status}#{id | pad(6)}
       + total: {total}
       ~ S: {status} -> {status | upper}
-      ~ name: {who.name}, the same text over another parent, column type, time zone or index
+      ~ name: {who.name}: the text is the same, but a parent, column type, time zone or index behind it differs
       - note: {note}
       - D: ORDERS
       write units of one item: 3 or more -> 2 or more
@@ -204,13 +204,13 @@ to change a table loaded with the old mapping
   ORDER: about 5 items to write, because the key is made differently; about 5 items have the old keys; if no row makes them any more, --prune deletes them; if rows are rejected now, their old items may stay
   CUSTOMER: every row makes the same item: nothing is written
   CART: about 2 items of a removed item type: unless overwritten, they stay, because the new mapping does not recognise them
-  billing: `migrate` does not change this of a table that exists
-  index byStatus: to be deleted, because its key and what it holds cannot be changed; `migrate` then adds it again
+  billing: `migrate` does not change this in an existing table
+  index byStatus: delete it, because its key and what it holds cannot be changed; `migrate` then adds it again
   index byTotal: `migrate --changes-only` adds it, for the items of INVOICE that have its key
   index byDay: stays until you delete it
 
 `migrate` with the new mapping and --changes-only --prune does this, once the indexes that change are deleted
-about 33 or more write units if all of it is written and deleted: 0.00 USD on demand or more (row counts are the catalog's; items by the sizes that the schema allows, prices of 2026-08-12 in us-east-1; check yours)
+about 33 or more write units if all of these items are written or deleted: at least 0.00 USD on demand (row counts from the catalog, item sizes within what the schema allows, prices of 2026-08-12 in us-east-1; check yours)
 ";
     let text = case.text(3);
     assert_eq!(text, wanted, "{text}");
@@ -674,13 +674,13 @@ access_patterns:
             "time_zone: UTC",
             "time_zone: Asia/Seoul",
             "item types",
-            "| iso}, the same text over another parent, column type, time zone or index",
+            "| iso}: the text is the same, but a parent, column type, time zone or index behind it differs",
         ),
         (
             "plus(-7d)",
             "plus(-30d)",
             "access patterns",
-            "params is written otherwise",
+            "params is written differently",
         ),
     ] {
         let case = Case::new(TIMES, &TIMES.replace(from, to)).await;

@@ -68,8 +68,8 @@ async fn few_file_descriptors_are_an_error_and_no_panic() {
             );
             if (5..=16).contains(&descriptors) {
                 assert_eq!(ran.code, 1, "{what}");
-                let told = "error: cannot open 16 files\n  because: Too many open files";
-                assert!(ran.stderr.contains(told), "{what}");
+                let reported = "error: cannot open 16 files\n  because: Too many open files";
+                assert!(ran.stderr.contains(reported), "{what}");
             }
         }
     }
@@ -186,11 +186,11 @@ async fn json_that_a_column_keeps_as_text_is_spread_and_exploded_where_the_mappi
         ("3", "[unfit-value]"),
         ("4", "[spread-not-an-object]"),
     ] {
-        let told = said
+        let reported = said
             .lines()
             .find(|line| line.contains(&format!("\"id\":{row}")))
             .unwrap_or_default();
-        assert!(told.contains(why), "{row}: {said}");
+        assert!(reported.contains(why), "{row}: {said}");
     }
     let explode = format!(
         "  D:\n{key}\"{{e.$index | pad(2)}}\" }}\n    explode: {{ e: t | json }}\n    attributes: {{ e: \"{{e}}\" }}\n"
@@ -253,11 +253,14 @@ async fn json_with_a_member_named_twice_or_too_deep_is_unfit_and_other_text_is_t
         (6, "unfit-value", "is nested deeper than the 32 levels"),
         (7, "unfit-value", "is nested deeper than the 32 levels"),
     ] {
-        let told = said
+        let reported = said
             .lines()
             .find(|line| line.contains(&format!("\"id\":{row}")))
             .unwrap_or_default();
-        assert!(told.contains(code) && told.contains(why), "{row}: {said}");
+        assert!(
+            reported.contains(code) && reported.contains(why),
+            "{row}: {said}"
+        );
     }
 }
 
@@ -311,12 +314,14 @@ async fn every_unfit_column_of_a_row_is_told_at_once() {
         "  N:\n    from: n\n    key: { PK: \"N#{id}\", SK: \"{c}\" }\n    columns: [a, b]\n",
     );
     assert!(items.is_empty());
-    let told = said
+    let reported = said
         .lines()
         .find(|line| line.contains("rejected"))
         .unwrap_or_default();
     assert!(
-        told.contains("`SK`") && told.contains("and `a`: ") && told.contains("and `b`: "),
+        reported.contains("`SK`")
+            && reported.contains("and `a`: ")
+            && reported.contains("and `b`: "),
         "{said}"
     );
 }

@@ -831,14 +831,14 @@ async fn a_folder_is_never_overwritten_and_equal_keys_are_refused_first() {
         !case.path("equal/data").exists() && !Path::new(&case.path("equal/manifest.json")).exists()
     );
     // Where that is allowed, the losers are rejected and the export says so.
-    let told = case.export("equal", &["--max-rejects", "100"]).exits(3);
-    told.says("complete but for 29 rejected rows; they are in");
+    let reported = case.export("equal", &["--max-rejects", "100"]).exits(3);
+    reported.says("complete but for 29 rejected rows; they are in");
     let found = case.verify("equal").exits(3).json();
     assert_eq!(
         (&found["equal"], &found["rejected"]),
         (&json!(24), &json!(29))
     );
-    let told = case.verify_as("text", "equal").exits(3);
-    told.prints("the parts hold exactly the items that the source makes; 29 rows made no item");
-    assert!(!told.stdout.contains("verified"), "{}", told.stdout);
+    let reported = case.verify_as("text", "equal").exits(3);
+    reported.prints("the parts hold exactly the items that the source makes; 29 rows made no item");
+    assert!(!reported.stdout.contains("verified"), "{}", reported.stdout);
 }

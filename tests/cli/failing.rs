@@ -99,6 +99,10 @@ async fn faults_of_the_mapping_are_told_to_programs_by_every_command() {
             faults.iter().any(|fault| fault["code"] == "unknown-column"),
             "{report}"
         );
+        // Warnings are named only where there are any.
+        let warns = faults.iter().any(|fault| fault["severity"] == "warning");
+        let help = report["outcome"]["help"].as_str().unwrap();
+        assert_eq!(help.contains("the warnings too"), warns, "{report}");
     }
 }
 

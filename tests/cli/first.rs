@@ -236,11 +236,11 @@ access_patterns:
     std::fs::write(&file, text).unwrap();
     let file = file.display().to_string();
     let ran = dynafold(&["check", &file, "--source", &database.url()]).exits(0);
-    for told in [
-        "the database numbers orders.id; in DynamoDB the application makes the next one",
+    for reported in [
+        "the database numbers orders.id; in DynamoDB the application generates the next value",
         "BY_DAY holds every ORDER; no access pattern uses it, and each item in it costs one more write",
         "it is local: no item collection may pass 10 GB, and it can be neither added nor removed later",
     ] {
-        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+        assert!(ran.stdout.contains(reported), "{reported}: {}", ran.stdout);
     }
 }

@@ -151,11 +151,11 @@ async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
 
         let ran = case.run("migrate", &sessions("load"), AGAIN).exits(0);
         assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 0, 4, 4]);
-        for told in [
+        for reported in [
             "1 item had already expired",
             "1 item expired more than five years ago",
         ] {
-            ran.says(told);
+            ran.says(reported);
         }
         let verified = case
             .run("verify", &sessions("archive"), &[])
@@ -443,7 +443,7 @@ async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
     let report = pattern("told", 0);
     assert_eq!(claimed(&report, "pattern_answers"), "agrees");
     assert!(
-        report.to_string().contains("DynamoDB may have deleted it"),
+        report.to_string().contains("DynamoDB has deleted them"),
         "{report:#}"
     );
     let report = pattern("untold", 3);
@@ -485,13 +485,13 @@ async fn the_filter_that_a_warning_names_leaves_out_what_has_expired() {
     let report = ran(&["check", "--source", &url, "--format", "json"])
         .exits(0)
         .json();
-    let told = report["diagnostics"].as_array().unwrap();
-    let told: Vec<&Value> = told
+    let reported = report["diagnostics"].as_array().unwrap();
+    let reported: Vec<&Value> = reported
         .iter()
         .filter(|d| d["code"] == "expired-items")
         .collect();
-    assert_eq!(told.len(), 1, "{report:#}");
-    let help = told[0]["help"].as_str().unwrap();
+    assert_eq!(reported.len(), 1, "{report:#}");
+    let help = reported[0]["help"].as_str().unwrap();
     let (filter, rest) = help
         .strip_prefix("leave them out: ")
         .unwrap()

@@ -203,28 +203,32 @@ async fn each_mistake_is_told_with_its_place_its_cause_and_its_mend() {
     let database = Database::new(TABLES).await;
     let folder = database.folder();
     let mut all = String::new();
-    let mut told = |arguments: &str, what: String| {
+    let mut reported = |arguments: &str, what: String| {
         let words: Vec<&str> = arguments.split(' ').collect();
         let ran = run(command(&words).current_dir(&folder));
         // What `check` proved stands behind its diagnostics.
         let faults = ran.stdout.split("\nkeys   ").next().unwrap_or_default();
-        let told = format!("{}\n{}", faults.trim_end(), ran.stderr.trim_end());
-        all.push_str(&format!("### {what} ({})\n{}\n\n", ran.code, told.trim()));
+        let reported = format!("{}\n{}", faults.trim_end(), ran.stderr.trim_end());
+        all.push_str(&format!(
+            "### {what} ({})\n{}\n\n",
+            ran.code,
+            reported.trim()
+        ));
         assert!(
             ["help: ", "tip: ", "targets are", "use `", "write it"]
                 .iter()
-                .any(|mend| told.contains(mend)),
-            "no mend: {what}\n{told}"
+                .any(|mend| reported.contains(mend)),
+            "no mend: {what}\n{reported}"
         );
     };
     std::fs::write(folder.join("shop.yaml"), MAPPING).unwrap();
     for typed in TYPED {
-        told(typed, format!("dynafold {typed}"));
+        reported(typed, format!("dynafold {typed}"));
     }
     for (right, wrong) in WRITTEN {
         assert!(MAPPING.contains(right), "{right}");
         std::fs::write(folder.join("shop.yaml"), MAPPING.replacen(right, wrong, 1)).unwrap();
-        told(
+        reported(
             "check shop.yaml --source sqlite:shop.db",
             format!("{} -> {}", right.trim(), wrong.trim()).replace('\n', "⏎"),
         );

@@ -165,13 +165,13 @@ async fn prices_are_of_one_region_and_may_be_the_users_own() {
     let unknown = with(&["--price-region", "mars-1"]).exits(0).json();
     assert_eq!(unknown["cost"]["routes"][0]["usd"], json!(null));
     assert_eq!(unknown["cost"]["prices"]["date"], json!(null));
-    let told = preview_all(&url, MAPPING, &["--price-region", "mars-1"]);
-    let told = told.exits(0).stdout;
+    let reported = preview_all(&url, MAPPING, &["--price-region", "mars-1"]);
+    let reported = reported.exits(0).stdout;
     assert!(
-        told.contains("no built-in prices for mars-1, only for ap-northeast-1"),
-        "{told}"
+        reported.contains("no built-in prices for mars-1, only for ap-northeast-1"),
+        "{reported}"
     );
-    assert!(told.contains("not in the prices"), "{told}");
+    assert!(reported.contains("not in the prices"), "{reported}");
     let file = source.folder().join("prices.json");
     let own = json!({
         "date": "2031-02-03",
@@ -223,12 +223,12 @@ items:
     std::fs::write(&mapping, text).unwrap();
     let (mapping, source) = (mapping.display().to_string(), database.url());
     // Page 2 and book 4.
-    let told = "2 children whose parent is missing or not read";
+    let reported = "2 children whose parent is missing or not read";
     let preview = dynafold(&["preview", &mapping, "--source", &source, "--all"]).exits(0);
-    assert!(preview.stdout.contains(told), "{}", preview.stdout);
+    assert!(preview.stdout.contains(reported), "{}", preview.stdout);
     let migrate = [
         "migrate", &mapping, "--source", &source, "--target", "local",
     ];
     let loaded = dynafold(&migrate).exits(0);
-    assert!(loaded.stdout.contains(told), "{}", loaded.stdout);
+    assert!(loaded.stdout.contains(reported), "{}", loaded.stdout);
 }

@@ -289,8 +289,8 @@ async fn a_condition_that_would_make_one_row_of_all_is_refused() {
         dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
         with_child("parts.at");
         let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
-        let is_told = ran.stdout.contains("error[sql]");
-        assert!(is_told, "{}: {}", source.product(), ran.stdout);
+        let is_reported = ran.stdout.contains("error[sql]");
+        assert!(is_reported, "{}: {}", source.product(), ran.stdout);
         with_child("o.at");
         dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
         source.drop().await;

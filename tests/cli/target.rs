@@ -103,10 +103,10 @@ async fn what_is_tried_again_and_again_is_told_once() {
     steps.push(Step::Answer(200, "{}".to_owned()));
     let endpoint = Endpoint::start(steps).await;
     let ran = find_user(&endpoint).exits(0);
-    let told = ran.stderr.lines().filter(|line| {
+    let reported = ran.stderr.lines().filter(|line| {
         line.contains("was cut off or damaged: ") && line.contains("; retrying for")
     });
-    assert_eq!(told.count(), 1, "{}", ran.stderr);
+    assert_eq!(reported.count(), 1, "{}", ran.stderr);
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::support::cli::{Ran, dynafold};
 use crate::support::source::Source;
 use crate::support::storm::{Settings, Storm};
 use crate::support::{dynamodb_local, sqlite};
-use case::{Case, FOUND, faults, figures, loaded, mapping, script, text, told, with};
+use case::{Case, FOUND, faults, figures, loaded, mapping, reported, script, text, with};
 
 /// Finds every fault, mends those that can be mended, and leaves the rest.
 async fn finds_and_mends(case: &Case, product: &str) {
@@ -53,7 +53,7 @@ async fn finds_and_mends(case: &Case, product: &str) {
         ),
         of("USER#9999", "stale", json!([])),
     ];
-    assert_eq!(told(&report), expected, "{product}");
+    assert_eq!(reported(&report), expected, "{product}");
     assert!(!report.to_string().contains("secret"));
     assert_eq!(spoilt, case.contents().await, "verify wrote");
 

@@ -129,8 +129,11 @@ async fn the_settings_of_a_server_change_nothing() {
         let url = database.user(&[&grant]).await;
         // The server keeps the password from now on, so that no TLS is needed.
         let plain = run(&["inspect"], &url).await.exits(0);
-        let told = format!("{}{}", plain.stdout, plain.stderr);
-        assert!(told.contains("access only to some tables"), "{told}");
+        let reported = format!("{}{}", plain.stdout, plain.stderr);
+        assert!(
+            reported.contains("access only to some tables"),
+            "{reported}"
+        );
         for setting in [
             "SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')",
             "SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES,PIPES_AS_CONCAT,IGNORE_SPACE')",
@@ -142,7 +145,7 @@ async fn the_settings_of_a_server_change_nothing() {
             let way = Way::to(&url, setting).await;
             let ran = run(&["inspect"], &way.url).await;
             let also = format!("{}{}", ran.stdout, ran.stderr);
-            assert_eq!(also, told, "{product}: {setting}");
+            assert_eq!(also, reported, "{product}: {setting}");
             let ran = run(&["preview", &mapping, "--all"], &way.url).await;
             assert_eq!(ran.code, 0, "{product}: {setting}: {}", ran.stderr);
         }

@@ -482,9 +482,9 @@ async fn the_calls_that_verify_names_are_taken_when_they_are_copied() {
     let places = ["--source", &shell.url, "--target", &target];
     shell.dynafold(&["migrate"], &places).exits(0);
     let patterns = [&["--patterns"], &places[..]].concat();
-    let told = shell.dynafold(&["verify"], &patterns).exits(3).stdout;
+    let reported = shell.dynafold(&["verify"], &patterns).exits(3).stdout;
     let (mut pattern, mut asked) = ("", BTreeSet::new());
-    for line in told.lines() {
+    for line in reported.lines() {
         if let Some(rest) = line.strip_prefix("differs: ") {
             pattern = rest.split(": ").next().unwrap();
         }
@@ -499,5 +499,5 @@ async fn the_calls_that_verify_names_are_taken_when_they_are_copied() {
         assert_eq!(answer["items"].as_array().unwrap().len(), 1, "{command}");
         asked.insert(pattern);
     }
-    assert_eq!(asked.len(), 3, "{told}");
+    assert_eq!(asked.len(), 3, "{reported}");
 }

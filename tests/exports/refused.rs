@@ -30,7 +30,7 @@ async fn what_cannot_be_said_is_refused() {
             &text,
             &["--as", "iam-application", "--tenant", "user"],
             1,
-            "use one of day, r, userId, or none",
+            "use one of day, r, userId, or `none`",
         ),
         (
             &text,

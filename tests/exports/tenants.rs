@@ -156,7 +156,7 @@ async fn items_that_are_read_by_the_keys_of_an_index_are_bound_to_nobody() {
     );
     made.says("allows `BatchGetItem` of all items of the table");
     let refused = with_patterns(item, patterns, &["--tenant", "userId"], 1).await;
-    refused.says("`second`: it reads items by keys that an index has given");
+    refused.says("`second`: its `fetch` reads items by keys that are known only when");
     let inferred = with_patterns(item, patterns, &[], 0).await;
     inferred.says("the policy does not restrict callers to a tenant");
 }

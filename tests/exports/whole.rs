@@ -96,14 +96,17 @@ async fn a_workbench_model_without_examples_tells_types_from_the_mapping() {
     for facet in table["TableFacets"].as_array().unwrap() {
         assert_eq!(facet["TableData"], json!([]));
     }
-    let types = table["NonKeyAttributes"].as_array().unwrap().iter();
-    let types = types.map(|a| {
-        (
-            a["AttributeName"].as_str().unwrap(),
-            a["AttributeType"].as_str().unwrap(),
-        )
-    });
-    let types: Vec<(&str, &str)> = types.collect();
+    let types: Vec<(&str, &str)> = table["NonKeyAttributes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| {
+            (
+                a["AttributeName"].as_str().unwrap(),
+                a["AttributeType"].as_str().unwrap(),
+            )
+        })
+        .collect();
     let expected = ["data", "email", "name", "gender", "title"].map(|name| (name, "S"));
     assert_eq!(types, expected);
 }

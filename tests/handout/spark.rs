@@ -29,9 +29,9 @@ impl Handed {
     /// Otherwise in one process, which is quicker.
     fn spark(&self, python: &Path, kills: bool, to: &[String]) -> Ran {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let program = std::env::var_os("DYNAFOLD_TEST_PROGRAM");
-        let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dynafold").into());
-        let mut program = PathBuf::from(program);
+        let named = std::env::var_os("DYNAFOLD_TEST_PROGRAM");
+        let mut program =
+            PathBuf::from(named.unwrap_or_else(|| env!("CARGO_BIN_EXE_dynafold").into()));
         if kills {
             // A worker that, once, kills its executor after it has begun to load.
             let once = self.path("killer");
@@ -194,9 +194,10 @@ items: { TOKEN: { from: tokens, key: { PK: \"T#{id}\", SK: \"{note}\" }, expired
         let folder = folder.unwrap();
         let said = folder.to_str().unwrap();
         assert!(done.stdout.contains(said), "{said}: {done:?}");
-        let parts = std::fs::read_dir(&folder).unwrap();
-        let parts = parts.map(|entry| entry.unwrap().path());
-        let mut parts = parts.filter(|path| path.extension() == Some("txt".as_ref()));
+        let mut parts = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension() == Some("txt".as_ref()));
         let text = std::fs::read_to_string(parts.next().unwrap()).unwrap();
         let lines: Vec<serde_json::Value> = text
             .split_terminator('\n')

@@ -61,8 +61,8 @@ async fn an_archive_of_another_load_is_not_taken_for_that_of_one_that_archives_n
         assert!(matches!(report.outcome, Outcome::Complete), "{report:?}");
         assert_eq!((report.total.archived, &report.archive_file), (0, &None));
         let mut warnings = report.warnings.iter();
-        let is_told = warnings.any(|said| said.contains("is not of this load"));
-        assert_eq!(is_told, !held.is_empty(), "{:?}", report.warnings);
+        let is_reported = warnings.any(|said| said.contains("is not of this load"));
+        assert_eq!(is_reported, !held.is_empty(), "{:?}", report.warnings);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), held);
     }
 }

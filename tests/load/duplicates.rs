@@ -115,8 +115,13 @@ async fn a_load_of_some_item_types_finds_keys_of_the_others() {
         let goes_on = max_rejects == Some(1);
         let is_finished = matches!(report.outcome, Outcome::CompleteWithRejects);
         assert_eq!(is_finished, goes_on, "{:?}", report.outcome);
-        let is_told = report.warnings.iter().any(|said| said.contains("selected"));
-        assert_eq!(is_told, goes_on && left_out == 1, "{:?}", report.warnings);
+        let is_reported = report.warnings.iter().any(|said| said.contains("selected"));
+        assert_eq!(
+            is_reported,
+            goes_on && left_out == 1,
+            "{:?}",
+            report.warnings
+        );
         // What is not loaded is not rejected by a load that goes on.
         let named = report.rejects.first().map(|reject| {
             let who = format!("{} {}", reject.item_type, reject.row);
@@ -126,7 +131,7 @@ async fn a_load_of_some_item_types_finds_keys_of_the_others() {
             r#"ADMIN {"id":42}"#.to_owned(),
             r#"the item has the same key as that of USER {"id":42}"#.to_owned(),
         );
-        let expected = (!is_told).then_some(expected);
+        let expected = (!is_reported).then_some(expected);
         assert_eq!(named, expected);
     }
 }
@@ -166,8 +171,8 @@ async fn one_pass_over_some_item_types_names_the_others_that_it_has_not_compared
         let said = "the keys of ADMIN were not compared";
         assert_eq!(because == said, left_out.is_some(), "{because}");
         let mut warnings = report.warnings.iter();
-        let is_told = warnings.any(|warning| warning.starts_with(said));
-        assert_eq!(is_told, left_out.is_some(), "{:?}", report.warnings);
+        let is_reported = warnings.any(|warning| warning.starts_with(said));
+        assert_eq!(is_reported, left_out.is_some(), "{:?}", report.warnings);
     }
 }
 
@@ -203,9 +208,9 @@ async fn every_row_that_is_read_before_the_one_that_would_be_loaded_is_told_and_
     let target = Arc::new(FakeTarget::willing());
     let report = load(source, target, model, options(folder.path(), Some(0))).await;
     assert_eq!((report.keys.shared, report.total.written), (10_099, 0));
-    let told = std::fs::read_to_string(report.rejects_file.unwrap()).unwrap();
-    let named = told.matches(r#"the same key as that of USER {\"id\":0}"#);
-    assert_eq!((told.lines().count(), named.count()), (10_099, 10_099));
+    let reported = std::fs::read_to_string(report.rejects_file.unwrap()).unwrap();
+    let named = reported.matches(r#"the same key as that of USER {\"id\":0}"#);
+    assert_eq!((reported.lines().count(), named.count()), (10_099, 10_099));
 }
 
 #[tokio::test]

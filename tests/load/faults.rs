@@ -90,8 +90,8 @@ async fn one_of_the_items_that_stay_unprocessed_is_put_alone_for_its_reason() {
     let report = load_users(source(40), &target).await;
     assert!(matches!(report.outcome, Outcome::Complete));
     assert_eq!(report.total.written, 40);
-    let told: Vec<_> = report.throttled_by.keys().collect();
-    assert_eq!(told[0].0, "TableWriteProvisionedThroughputExceeded");
+    let reported: Vec<_> = report.throttled_by.keys().collect();
+    assert_eq!(reported[0].0, "TableWriteProvisionedThroughputExceeded");
     // Seldom: by one of the writers, once in some seconds.
     let alone = target.alone.load(Ordering::SeqCst);
     assert!((1..5).contains(&alone), "{alone}");
@@ -273,7 +273,7 @@ async fn a_load_whose_table_is_another_at_the_end_counts_nothing_as_written() {
             ..ReadyTable::default()
         };
         let report = begun.await.run(ready).await;
-        assert!(report.balanced, "{report:#?}");
+        assert!(report.balances(), "{report:#?}");
         let total = &report.total;
         assert_eq!((total.written, total.unwritten), (written, 50 - written));
         let code = match &report.outcome {

@@ -83,8 +83,8 @@ async fn a_key_of_sqlite_is_never_null_only_where_it_is_the_rowid_or_the_table_i
         assert_eq!(indexed, !nullable, "{name}");
         let required = items.replace("[#{id}]", "#{id}");
         let is_nullable = |found: &Diagnostic| found.code == Code::NullableKey;
-        let told = resolved(&catalog, &required).diagnostics;
-        assert_eq!(told.iter().any(is_nullable), nullable, "{name}");
+        let reported = resolved(&catalog, &required).diagnostics;
+        assert_eq!(reported.iter().any(is_nullable), nullable, "{name}");
     }
 }
 
@@ -540,9 +540,9 @@ async fn a_proposed_mapping_takes_the_parents_spelling_where_case_makes_no_diffe
             let (raw, faults) = Raw::read(&format!("{text}{patterns}"), &|_| None);
             let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
             assert!(resolution.model.is_some(), "{:?}", resolution.diagnostics);
-            let told = resolution.diagnostics.into_iter();
-            let told = told.filter(|one| one.code == Code::InsensitiveKey);
-            told.map(|one| one.help.unwrap()).collect::<Vec<_>>()
+            let reported = resolution.diagnostics.into_iter();
+            let reported = reported.filter(|one| one.code == Code::InsensitiveKey);
+            reported.map(|one| one.help.unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(insensitive(&text, ""), [""; 0], "{product}");
         let head = "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK } }\nitems:\n";
@@ -552,9 +552,9 @@ async fn a_proposed_mapping_takes_the_parents_spelling_where_case_makes_no_diffe
                 "{head}{maker}  T: {{ from: city, {join}key: {{ PK: \"C#{{{code}}}\", SK: \"T#{{id | pad(9)}}\" }} }}\n"
             )
         };
-        let told = insensitive(&city("", "maker_code"), "");
-        let [help] = told.as_slice() else {
-            panic!("{product}: {told:?}")
+        let reported = insensitive(&city("", "maker_code"), "");
+        let [help] = reported.as_slice() else {
+            panic!("{product}: {reported:?}")
         };
         let mend = "use the parent's spelling: join: { parent: maker_code }, and {parent.code} instead of {maker_code};";
         assert!(help.starts_with(mend), "{product}: {help}");
@@ -564,8 +564,11 @@ async fn a_proposed_mapping_takes_the_parents_spelling_where_case_makes_no_diffe
             [""; 0],
             "{product}"
         );
-        let told = insensitive(&city(join, "maker_code"), "");
-        assert!(told[0].contains("{parent.code}"), "{product}: {told:?}");
+        let reported = insensitive(&city(join, "maker_code"), "");
+        assert!(
+            reported[0].contains("{parent.code}"),
+            "{product}: {reported:?}"
+        );
         assert_eq!(
             insensitive(&city("", "maker_code | upper"), ""),
             [""; 0],

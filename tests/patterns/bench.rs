@@ -90,9 +90,11 @@ impl<'e> Bench<'e> {
             return;
         }
         let said = self.run("check", &["--proofs"]).exits(0).stdout;
-        let proofs = said.lines().skip_while(|line| !line.starts_with("keys "));
-        let proofs = proofs.take_while(|line| !line.is_empty());
-        let proofs: Vec<&str> = proofs.collect();
+        let proofs: Vec<&str> = said
+            .lines()
+            .skip_while(|line| !line.starts_with("keys "))
+            .take_while(|line| !line.is_empty())
+            .collect();
         assert!(!proofs.is_empty(), "{said}");
         insta::assert_snapshot!(
             format!("proofs_of_{}", self.example.name),

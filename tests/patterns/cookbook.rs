@@ -91,9 +91,12 @@ fn migration(example: &Example) -> String {
 fn the_cookbook_has_a_section_for_each_pattern_and_shows_each_example() {
     let sections = all_sections();
     let pages = PAGES.map(page);
-    let numbers = pages.iter().flat_map(|page| headings(page, 2));
-    let numbers: Vec<_> = numbers.filter_map(|t| t.split_once(". ")).collect();
-    let numbers: Vec<usize> = numbers.iter().map(|(n, _)| n.parse().unwrap()).collect();
+    let numbers: Vec<usize> = pages
+        .iter()
+        .flat_map(|page| headings(page, 2))
+        .filter_map(|title| title.split_once(". "))
+        .map(|(number, _)| number.parse().unwrap())
+        .collect();
     assert_eq!(numbers, (1..=14).collect::<Vec<_>>());
     let mut shown: Vec<&str> = sections
         .iter()

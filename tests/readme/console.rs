@@ -228,8 +228,12 @@ fn every_other_command_is_one_that_the_program_takes() {
                 // The command line is read up to here, and then its help is printed.
                 arguments.push("--help".to_owned());
                 let output = run(folder.path(), &arguments);
-                let told = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{}: `{line}`\n{told}", block.place);
+                let reported = String::from_utf8_lossy(&output.stderr);
+                assert!(
+                    output.status.success(),
+                    "{}: `{line}`\n{reported}",
+                    block.place
+                );
                 taken += 1;
             }
         }

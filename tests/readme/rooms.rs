@@ -25,8 +25,8 @@ fn pure_crates_depend_on_no_runtime_no_driver_and_no_sdk() {
             .current_dir(root())
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&tree.stderr);
-        assert!(tree.status.success(), "{told}");
+        let reported = String::from_utf8_lossy(&tree.stderr);
+        assert!(tree.status.success(), "{reported}");
         let tree = String::from_utf8(tree.stdout).unwrap();
         assert!(tree.starts_with(name), "{tree}");
         let impure = ["tokio", "sqlx", "aws-", "rusqlite", "dynoxide"];

@@ -371,7 +371,7 @@ async fn a_manifest_is_not_written_over() {
         ..manifest.clone()
     };
     let refused = other.write(&place).await.unwrap_err().to_string();
-    assert!(refused.contains("is there already"), "{refused}");
+    assert!(refused.contains("exists already"), "{refused}");
     assert_eq!(Manifest::read(&place).await.unwrap(), manifest);
     // As after an answer that was lost.
     manifest.write(&place).await.unwrap();

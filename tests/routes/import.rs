@@ -143,7 +143,7 @@ async fn nothing_is_set_on_a_table_that_has_taken_the_name_of_an_imported_one() 
     });
     dynamodb(&case.url, "CreateTable", &other);
     let ran = case.route("import", &[]).exits(1);
-    ran.says("another table has its name: nothing was set on that");
+    ran.says("another table has its name, and its settings were not changed");
     let ttl = dynamodb(&case.url, "DescribeTimeToLive", &name);
     assert_eq!(ttl["TimeToLiveDescription"]["TimeToLiveStatus"], "DISABLED");
     case.route("import", &[])
@@ -161,7 +161,7 @@ async fn a_route_that_is_killed_waits_for_the_import_that_it_began() {
     let saved = case.path(".dynafold/m.route");
     let ran = case.route("import", &[]).exits(0);
     ran.says("an earlier run has started the operation");
-    ran.says("going on with the complete export");
+    ran.says("continuing with the complete export");
     assert_eq!(case.count(), 1_003);
     assert!(!saved.exists());
 }

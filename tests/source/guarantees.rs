@@ -88,8 +88,8 @@ async fn each_database_says_what_it_guarantees() {
         let path = mapping.to_str().unwrap();
         let ran = dynafold(&["check", path, "--guarantees", "--source", &url]).exits(0);
         let from = ran.stdout.find("What your database").unwrap();
-        let told = ran.stdout[from..].replace(path, "shop.yaml");
-        insta::assert_snapshot!(format!("guarantees_of_{product}"), told);
+        let reported = ran.stdout[from..].replace(path, "shop.yaml");
+        insta::assert_snapshot!(format!("guarantees_of_{product}"), reported);
 
         // A catalog's file says the same, but for what SQLite numbers.
         let live = guarantees(&mapping, ["--source", &url]);

@@ -70,12 +70,14 @@ fn table<'c>(catalog: &'c Catalog, name: &str) -> &'c Table {
 
 /// The rows of a scan, each as text, in some order that is the same for the same rows.
 async fn read(source: &mut dyn Source, scan: &Scan) -> Vec<String> {
-    let rows = rows_of(source, scan).await;
-    let rows = rows.iter().map(|row| {
-        let values: Vec<String> = row.iter().map(shown).collect();
-        values.join(" ")
-    });
-    let mut rows: Vec<String> = rows.collect();
+    let mut rows: Vec<String> = rows_of(source, scan)
+        .await
+        .iter()
+        .map(|row| {
+            let values: Vec<String> = row.iter().map(shown).collect();
+            values.join(" ")
+        })
+        .collect();
     rows.sort();
     rows
 }

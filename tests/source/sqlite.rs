@@ -98,9 +98,9 @@ async fn sqlite_itself_says_the_collation_of_a_column() {
     )
     .await;
     let catalog = open(&database).await.catalog().await.unwrap();
-    let told = |name: &str| -> Vec<String> {
+    let reported = |name: &str| -> Vec<String> {
         let columns = table(&catalog, name).columns.iter();
-        let told = columns.map(|column| {
+        let reported = columns.map(|column| {
             let collation = column.collation.as_deref().unwrap_or("-");
             assert_eq!(
                 column.insensitive,
@@ -110,17 +110,17 @@ async fn sqlite_itself_says_the_collation_of_a_column() {
             );
             format!("{} {collation}", column.name)
         });
-        told.collect()
+        reported.collect()
     };
     assert_eq!(
-        told("t"),
+        reported("t"),
         [
             "a NOCASE", "b NOCASE", "c NOCASE", "d NOCASE", "e NOCASE", "f NOCASE", "g -",
             "h RTRIM", "i -"
         ]
     );
-    assert_eq!(told("own"), ["a -", "b NOCASE", "c GERMAN"]);
-    assert_eq!(told("v"), ["a NOCASE", "g -", "most -"]);
+    assert_eq!(reported("own"), ["a -", "b NOCASE", "c GERMAN"]);
+    assert_eq!(reported("v"), ["a NOCASE", "g -", "most -"]);
     let keys = |name: &str| {
         let table = table(&catalog, name);
         (table.primary_key.len(), table.unique_keys.len())
@@ -182,7 +182,7 @@ async fn a_file_that_was_written_over_before_the_snapshot_is_read_afresh() {
              INSERT INTO t VALUES {rows}"
         )
     };
-    for (journal, index, rows, told) in [
+    for (journal, index, rows, reported) in [
         ("DELETE", "INDEX", "('z'), ('z')", "the keys of t changed"),
         ("DELETE", "UNIQUE INDEX", "('z'), ('w')", ""),
         ("WAL", "INDEX", "('z'), ('z')", "the keys of t changed"),
@@ -200,7 +200,7 @@ async fn a_file_that_was_written_over_before_the_snapshot_is_read_afresh() {
         std::fs::write(&file, std::fs::read(other.file()).unwrap()).unwrap();
         match source.begin(&[&scan]).await {
             Ok(()) => {
-                assert_eq!(told, "");
+                assert_eq!(reported, "");
                 let rows = rows_of(source.as_mut(), &scan).await;
                 let rows: Vec<String> = rows.iter().map(|row| shown(&row[0])).collect();
                 assert_eq!(rows, [r#"{"S":"z"}"#, r#"{"S":"w"}"#]);
@@ -208,7 +208,10 @@ async fn a_file_that_was_written_over_before_the_snapshot_is_read_afresh() {
             }
             Err(error) => {
                 let error = error.to_string();
-                assert!(!told.is_empty() && error.starts_with(told), "{error}");
+                assert!(
+                    !reported.is_empty() && error.starts_with(reported),
+                    "{error}"
+                );
             }
         }
     }
@@ -530,9 +533,9 @@ async fn values_against_their_declared_type_are_counted() {
         assert_eq!(
             source.warnings(),
             [
-                "column `a` of t: 2 values read are not a time, which the declared type says; they were read as stored",
-                "column `b` of t: 1 value read is not a boolean, which the declared type says; it was read as stored",
-                "column `c` of t: 1 value read is not text, which the declared type says; it was read as stored",
+                "column `a` of t: 2 values read are not a time, although the column is declared so; they were read as stored",
+                "column `b` of t: 1 value read is not a boolean, although the column is declared so; it was read as stored",
+                "column `c` of t: 1 value read is not text, although the column is declared so; it was read as stored",
             ]
         );
     }
@@ -741,7 +744,7 @@ async fn values_against_their_declared_type_are_summed_over_the_parts_of_a_table
     assert_eq!(
         source.warnings(),
         [
-            "column `a` of t: 3 values read are not a time, which the declared type says; they were read as stored"
+            "column `a` of t: 3 values read are not a time, although the column is declared so; they were read as stored"
         ]
     );
 }

@@ -54,24 +54,28 @@ async fn a_write_is_charged_for_the_table_and_each_index_it_touches() {
         make_table(client, BillingMode::PayPerRequest).await;
     }
     for (number, fields) in history().into_iter().enumerate() {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for client in [&by_engine, &by_map] {
-            let put = client.put_item().table_name("app");
-            let put = put.set_item(Some(fields.clone()));
-            let put = put.return_consumed_capacity(ReturnConsumedCapacity::Indexes);
-            told.push(units(put.send().await.unwrap().consumed_capacity()));
+            let put = client
+                .put_item()
+                .table_name("app")
+                .set_item(Some(fields.clone()))
+                .return_consumed_capacity(ReturnConsumedCapacity::Indexes);
+            reported.push(units(put.send().await.unwrap().consumed_capacity()));
         }
-        assert_eq!(told[0], told[1], "write {number}");
+        assert_eq!(reported[0], reported[1], "write {number}");
     }
     for number in [1, 2, 3] {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for client in [&by_engine, &by_map] {
-            let delete = client.delete_item().table_name("app");
-            let delete = delete.set_key(Some(item("a", number, &[])));
-            let delete = delete.return_consumed_capacity(ReturnConsumedCapacity::Indexes);
-            told.push(units(delete.send().await.unwrap().consumed_capacity()));
+            let delete = client
+                .delete_item()
+                .table_name("app")
+                .set_key(Some(item("a", number, &[])))
+                .return_consumed_capacity(ReturnConsumedCapacity::Indexes);
+            reported.push(units(delete.send().await.unwrap().consumed_capacity()));
         }
-        assert_eq!(told[0], told[1], "deletion of {number}");
+        assert_eq!(reported[0], reported[1], "deletion of {number}");
     }
     let (engine, map) = (engine.counts(), map.counts());
     assert_eq!(engine.units.total.to_bits(), map.units.total.to_bits());

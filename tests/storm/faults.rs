@@ -224,13 +224,13 @@ async fn tables_and_indexes_vanish() {
     for wanted in ["none", "none"] {
         assert_eq!(code(&client).await.as_deref(), Some(wanted));
     }
-    let told = client
+    let reported = client
         .describe_table()
         .table_name("app")
         .send()
         .await
         .unwrap();
-    let indexes = told.table().unwrap().global_secondary_indexes();
+    let indexes = reported.table().unwrap().global_secondary_indexes();
     let active: Vec<&str> = indexes
         .iter()
         .filter_map(|index| index.index_name())

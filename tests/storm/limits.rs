@@ -65,9 +65,9 @@ async fn what_does_not_fit_comes_back_and_an_error_says_why_when_nothing_does() 
     assert_eq!(left(&put_batch(&client, "a", 0..25).await.unwrap()), 0);
     let part = put_batch(&client, "a", 25..50).await.unwrap();
     assert!((15..=20).contains(&left(&part)), "{part:?}");
-    let told = part.consumed_capacity().first().unwrap().capacity_units();
+    let reported = part.consumed_capacity().first().unwrap().capacity_units();
     let taken = u32::try_from(25 - left(&part)).unwrap();
-    assert_eq!(told, Some(f64::from(taken)));
+    assert_eq!(reported, Some(f64::from(taken)));
     let Error::ProvisionedThroughputExceededException(error) =
         put_until_refused(&client, "a", &[]).await
     else {

@@ -12,7 +12,7 @@ use super::{make_table, put_batch, start};
 use crate::readme::blocks::{blocks, page};
 use crate::readme::console::words;
 use crate::support::cli::{command, run};
-use crate::support::storm::{Arguments, Kind, Settings, Storm};
+use crate::support::storm::{Arguments, FaultKind, Settings, Storm};
 
 fn arguments(words: &[&str]) -> Result<Settings, String> {
     let words = ["rehearse"].iter().chain(words);
@@ -85,7 +85,7 @@ fn options_go_before_the_file() {
     assert_eq!(settings.limits.index_wcu, Some(5.0));
     assert_eq!(settings.limits.indexes["GSI1"].to_bits(), 80_f64.to_bits());
     let fault = &settings.faults[0];
-    assert_eq!((fault.kind, fault.every), (Kind::Stall, Some(100)));
+    assert_eq!((fault.kind, fault.every), (FaultKind::Stall, Some(100)));
     assert_eq!(fault.operations, ["BatchWriteItem", "PutItem"]);
 }
 
@@ -158,10 +158,12 @@ async fn the_map_answers_a_whole_scan_in_segments_and_pages() {
         }
     }
     assert_eq!(seen.len(), 400);
-    let query = client.query().table_name("app");
-    let query = query.key_condition_expression("#p = :p");
-    let query = query.expression_attribute_names("#p", "PK");
-    let query = query.expression_attribute_values(":p", AttributeValue::S("b".to_owned()));
+    let query = client
+        .query()
+        .table_name("app")
+        .key_condition_expression("#p = :p")
+        .expression_attribute_names("#p", "PK")
+        .expression_attribute_values(":p", AttributeValue::S("b".to_owned()));
     let answer = query.send().await.unwrap();
     let numbers: Vec<&str> = answer
         .items()
@@ -185,11 +187,11 @@ fn the_documentation_shows_what_can_be_said() {
             "sh" => {
                 for line in block.text.lines().filter(|line| line.starts_with("cargo")) {
                     let words = words(line);
-                    let own = words.iter().position(|word| word == "--").unwrap();
-                    let own: Vec<&str> = words[own + 1..].iter().map(String::as_str).collect();
-                    let own = own
+                    let dashes = words.iter().position(|word| word == "--").unwrap();
+                    let all: Vec<&str> = words[dashes + 1..].iter().map(String::as_str).collect();
+                    let own = all
                         .strip_prefix(&["--settings", "storm.yaml"])
-                        .unwrap_or(&own);
+                        .unwrap_or(&all);
                     if own != ["--help"] {
                         arguments(own).unwrap_or_else(|e| panic!("{}: {e}", block.place));
                     }
@@ -210,8 +212,8 @@ fn the_documentation_shows_what_can_be_said() {
     names.extend(faults.split(", ").map(|name| name.trim().to_owned()));
     assert!(names.len() > 50, "{names:?}");
     for name in names {
-        let told = page.text.contains(&format!("`{name}`"));
-        assert!(told, "docs/rehearse.md says nothing of `{name}`");
+        let reported = page.text.contains(&format!("`{name}`"));
+        assert!(reported, "docs/rehearse.md says nothing of `{name}`");
     }
 }
 
@@ -229,8 +231,8 @@ fn keys(value: &Value, names: &mut Vec<String>) {
 #[test]
 fn a_load_gets_through_a_storm() {
     let folder = tempfile::TempDir::new().unwrap();
-    let told = run(command(&["demo"]).current_dir(folder.path()));
-    told.exits(0);
+    let reported = run(command(&["demo"]).current_dir(folder.path()));
+    reported.exits(0);
     for store in ["engine", "map"] {
         let faults = "[{ do: lost-answer, every: 3, operations: [BatchWriteItem] }, \
                       { do: leave, every: 2, operations: [BatchWriteItem] }, \

@@ -117,9 +117,13 @@ impl Source for FakeSource {
         };
         let lost = self.lost.lock().unwrap().remove(&scan.from);
         let breaks_after = lost.as_ref().map(Vec::len).or(self.breaks_after);
-        let rows = lost.or_else(|| relations.get(&scan.from).cloned());
-        let rows = rows.unwrap_or_default();
-        let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
+        let rows: Vec<Row> = lost
+            .or_else(|| relations.get(&scan.from).cloned())
+            .unwrap_or_default()
+            .iter()
+            .filter(wanted)
+            .cloned()
+            .collect();
         let mut chunks: Vec<Result<Chunk, SourceError>> = rows
             .chunks(self.chunk.unwrap_or(CHUNK))
             .map(|rows| {

@@ -21,8 +21,8 @@ pub(crate) fn url(name: &'static str) -> String {
 /// The URL of a server that there may not be. That it is missing is recorded.
 pub(crate) fn url_if_any(name: &'static str) -> Option<String> {
     let variable = variable(name);
-    let told = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let mut known = (told(&variable), told(&format!("{variable}_MISSING")));
+    let setting = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let mut known = (setting(&variable), setting(&format!("{variable}_MISSING")));
     if known == (None, None) && std::env::var("DYNAFOLD_TEST_SERVERS").as_deref() == Ok("asked") {
         known = started(name, &variable);
     }

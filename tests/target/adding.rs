@@ -74,7 +74,7 @@ fn done() -> Step {
 /// Runs it against these answers: how it ends, what was told without repetitions, and the bodies that were sent.
 async fn adds(steps: Vec<Step>) -> (Result<(), TableError>, Vec<String>, Vec<Value>) {
     let endpoint = Endpoint::start(steps).await;
-    let told = Mutex::new(Vec::new());
+    let reported = Mutex::new(Vec::new());
     let tell = |step: &IndexStep| {
         let line = match step {
             IndexStep::Asked(name) => format!("asked for {name}"),
@@ -82,7 +82,7 @@ async fn adds(steps: Vec<Step>) -> (Result<(), TableError>, Vec<String>, Vec<Val
             IndexStep::Busy => "busy".to_owned(),
             IndexStep::Ready(name) => format!("{name} is ready"),
         };
-        told.lock().unwrap().push(line);
+        reported.lock().unwrap().push(line);
     };
     let names = ["GSI1".to_owned(), "by_placed".to_owned()];
     let target = at(&endpoint.url).await;
@@ -91,9 +91,9 @@ async fn adds(steps: Vec<Step>) -> (Result<(), TableError>, Vec<String>, Vec<Val
     let sent = sent.iter().filter(|r| r.operation() == "UpdateTable");
     let body = |request: &Request| serde_json::from_str(&request.body).unwrap();
     let sent = sent.map(body).collect();
-    let mut told = told.into_inner().unwrap();
-    told.dedup();
-    (ended, told, sent)
+    let mut reported = reported.into_inner().unwrap();
+    reported.dedup();
+    (ended, reported, sent)
 }
 
 fn defined(body: &Value) -> Vec<&str> {
@@ -124,10 +124,10 @@ async fn indexes_are_added_one_after_the_other_with_their_capacity() {
         vec![done()],
         look("ACTIVE", &[("GSI1", "ACTIVE"), ("by_placed", "ACTIVE")]).to_vec(),
     ];
-    let (ended, told, sent) = adds(steps.concat()).await;
+    let (ended, reported, sent) = adds(steps.concat()).await;
     ended.unwrap();
     assert_eq!(
-        told,
+        reported,
         [
             "index OLD is being deleted",
             "busy",
@@ -187,10 +187,10 @@ async fn what_another_run_has_asked_for_is_waited_for_and_not_asked_for_again() 
         look("ACTIVE", &[("GSI1", "ACTIVE"), ("by_placed", "CREATING")]).to_vec(),
         look("ACTIVE", &whole).to_vec(),
     ];
-    let (ended, told, sent) = adds(steps.concat()).await;
+    let (ended, reported, sent) = adds(steps.concat()).await;
     ended.unwrap();
     assert_eq!(
-        told,
+        reported,
         [
             "index GSI1 is being filled with the items of the table",
             "GSI1 is ready",

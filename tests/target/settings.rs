@@ -137,10 +137,10 @@ async fn the_policy_of_an_index_is_told_too() {
     let endpoint = Endpoint::start([answer(json!({})), answer(described(&table))]).await;
     let spec = TargetSpec::parse("dynamodb", Some(&endpoint.url), None, None).unwrap();
     let target = connect(&spec).await.unwrap();
-    let told = target.create(&table).await.unwrap().unwrap();
-    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    let reported = target.create(&table).await.unwrap().unwrap();
+    let reported: Vec<String> = reported.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        reported,
         [
             "`autoscale` is left to your infrastructure, the mapping says up to 50 units at 60 percent"
         ]

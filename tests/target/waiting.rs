@@ -1,4 +1,4 @@
-//! What is told of a table by its description: that it is ACTIVE, and its TTL.
+//! What the description of a table says: that it is ACTIVE, and its TTL.
 
 use dynafold::load::ensure_table;
 use dynafold::target::TargetErrorKind;
@@ -73,8 +73,8 @@ async fn a_table_is_waited_for_until_its_indexes_are_active() {
     );
 }
 
-/// What is told of a table with this id.
-fn told(member: &str, id: &str, status: &str) -> Step {
+/// The description of a table with this id.
+fn described_with_id(member: &str, id: &str, status: &str) -> Step {
     let body = json!({member: {"TableName": "app", "TableId": id, "TableStatus": status}});
     Step::Answer(200, body.to_string())
 }
@@ -83,10 +83,10 @@ fn told(member: &str, id: &str, status: &str) -> Step {
 async fn a_table_whose_deletion_was_not_agreed_to_is_not_deleted() {
     let gone = || Step::Error(400, "ResourceNotFoundException", "gone");
     let (same, other) = (
-        told("Table", "old", "ACTIVE"),
-        told("Table", "new", "ACTIVE"),
+        described_with_id("Table", "old", "ACTIVE"),
+        described_with_id("Table", "new", "ACTIVE"),
     );
-    let deleted = |id: &str| told("TableDescription", id, "DELETING");
+    let deleted = |id: &str| described_with_id("TableDescription", id, "DELETING");
     let again = "was created again since its deletion was agreed to";
     for (steps, expected) in [
         (vec![same.clone(), deleted("old"), gone()], Ok(true)),
@@ -117,21 +117,21 @@ async fn a_table_that_somebody_creates_behind_its_deletion_is_not_waited_for() {
     let busy = || Step::Error(400, "ResourceInUseException", "not now");
     for steps in [
         vec![
-            told("TableDescription", "old", "DELETING"),
-            told("Table", "old", "DELETING"),
-            told("Table", "new", "CREATING"),
+            described_with_id("TableDescription", "old", "DELETING"),
+            described_with_id("Table", "old", "DELETING"),
+            described_with_id("Table", "new", "CREATING"),
         ],
         // Its deletion goes on already: a second request could delete the new table.
         vec![
             busy(),
-            told("Table", "old", "DELETING"),
-            told("Table", "new", "CREATING"),
+            described_with_id("Table", "old", "DELETING"),
+            described_with_id("Table", "new", "CREATING"),
         ],
         // The second request has deleted the new one.
         vec![
             busy(),
-            told("Table", "old", "UPDATING"),
-            told("TableDescription", "new", "DELETING"),
+            described_with_id("Table", "old", "UPDATING"),
+            described_with_id("TableDescription", "new", "DELETING"),
         ],
     ] {
         let (endpoint, looks) = (Endpoint::start(steps.clone()).await, steps.len());

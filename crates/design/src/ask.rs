@@ -9,6 +9,7 @@ mod note;
 mod rows;
 mod sql;
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,7 @@ pub(crate) use collection::CHILDREN_BY_KEY;
 use comparison::refuse_join;
 pub(crate) use comparison::why_mixed;
 pub(crate) use figures::{Figure, FigureQuery, TOTAL, figure_query, is_total, unkept_figures};
-pub(crate) use filter::{Filter, Test, Value, by_filter, by_index, of_range, without_constants};
+pub(crate) use filter::{Filter, Test, Value, by_filter, by_index, without_constants};
 pub(crate) use note::Note;
 use note::note_names;
 pub(crate) use rows::{limit_is_ambiguous, note_ties};
@@ -210,10 +211,8 @@ pub(crate) struct Referred {
 impl Referred {
     /// What holds its key.
     pub(crate) fn references(&self) -> impl Iterator<Item = Path> {
-        self.step.columns.iter().map(|column| Path {
-            steps: self.before.clone(),
-            column: column.clone(),
-        })
+        let columns = self.step.columns.iter();
+        columns.map(|column| Path::of(&self.before, column))
     }
 
     pub(crate) fn has(&self, column: &str) -> bool {
@@ -327,6 +326,14 @@ impl When {
         (is_of_parent && step.columns.iter().all(is_there)).then(|| (step.table.clone(), text))
     }
 
+    /// Whether rows with these values meet it; `None` where they do not say it.
+    pub(crate) fn takes(&self, values: &Values) -> Option<bool> {
+        let filter = self.filter.as_ref()?;
+        let is_own = filter.path.steps.is_empty();
+        let value = values.get(&filter.path.column).filter(|_| is_own)?;
+        filter.test.takes(value)
+    }
+
     /// What it decides, however queries say it.
     fn meaning(&self) -> (&str, &[Vec<Step>]) {
         (&self.text, &self.parents)
@@ -350,16 +357,6 @@ impl PartialOrd for When {
 impl Ord for When {
     fn cmp(&self, other: &Self) -> Ordering {
         self.meaning().cmp(&other.meaning())
-    }
-}
-
-impl When {
-    /// Whether rows with these values meet it; `None` where they do not say it.
-    pub(crate) fn takes(&self, values: &Values) -> Option<bool> {
-        let filter = self.filter.as_ref()?;
-        let is_own = filter.path.steps.is_empty();
-        let value = values.get(&filter.path.column).filter(|_| is_own)?;
-        filter.test.takes(value)
     }
 }
 
@@ -436,6 +433,8 @@ const BEGINNING: &str = "query by the prefix, and check the rest of the pattern 
 pub(crate) const COUNTER: &str = "keep the aggregate in a counter item or an attribute that each write updates, or export the table and query it with Athena";
 /// Rows of a page, or values of an array, where the query leaves their number to a parameter.
 pub(crate) const PAGE: u64 = 20;
+/// Rows behind which a LIMIT is none, as in MySQL's `LIMIT 20, 18446744073709551615`: no access pattern has such a `limit`.
+const MOST_ROWS: u64 = 1_000_000_000;
 const NEXT_PAGE: &str = "leave this condition out: a Query continues after the last item of the page before (its LastEvaluatedKey as ExclusiveStartKey)";
 const SEVERAL: &str = "send one Query for each part, and combine the answers in the application";
 /// The aggregates that gather rows into a list.
@@ -581,7 +580,7 @@ fn with_reading<'c, T>(
     let prepared = parametrized(sql, catalog.dbms, lists).map_err(|error| unread(&error))?;
     let query =
         SqlQuery::read(&prepared.sql, Some(catalog.dbms)).map_err(|error| unread(&error))?;
-    let select = plain_select(sql, &query)?;
+    let select = plain_select(&prepared.sql, &query)?;
     Reading::new((catalog, observed), &query, select, &prepared).map(take)
 }
 
@@ -592,16 +591,12 @@ fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserv
         return unserved("walks a hierarchy of any depth", PATH);
     }
     if upper.contains("NULLS FIRST") || upper.contains("NULLS LAST") {
-        return unserved(
-            "has NULLS FIRST or NULLS LAST",
-            "leave that out, or sort in the application",
-        );
+        let instead = "leave that out, or sort in the application";
+        return unserved("has NULLS FIRST or NULLS LAST", instead);
     }
     if query.set != SetOperation::One {
-        return unserved(
-            "combines several queries (UNION, EXCEPT or INTERSECT)",
-            SEVERAL,
-        );
+        let why = "combines several queries (UNION, EXCEPT or INTERSECT)";
+        return unserved(why, SEVERAL);
     }
     if !query.with.is_empty() {
         return unserved("has a WITH query, which is not read", one_select(query));
@@ -611,10 +606,7 @@ fn plain_select<'q>(sql: &str, query: &'q SqlQuery) -> Result<&'q Select, Unserv
     };
     let mut strange = query.strange.iter().chain(&select.strange);
     if let Some(strange) = strange.next() {
-        let instead = match *strange {
-            "LATERAL" => EACH,
-            _ => REWRITE,
-        };
+        let instead = if *strange == "LATERAL" { EACH } else { REWRITE };
         return unserved(format!("has {strange}"), instead);
     }
     Ok(select)
@@ -632,14 +624,12 @@ fn one_select(query: &SqlQuery) -> &'static str {
 
 /// Whether a condition compares a constant with itself, as `1 = 1` of generated SQL does.
 fn is_always_true(condition: &Condition) -> bool {
-    let constant = |side: &Operand| match &side.value {
-        OperandValue::Constant(constant @ (Constant::Number(_) | Constant::Text(_))) => {
-            side.around.is_empty().then(|| constant.clone())
-        }
-        _ => None,
+    let is_said = |side: &Operand| match &side.value {
+        OperandValue::Constant(Constant::Number(_) | Constant::Text(_)) => side.around.is_empty(),
+        _ => false,
     };
-    let sides = condition.equal().map(|sides| sides.map(constant));
-    sides.is_some_and(|[left, right]| left.is_some() && left == right)
+    let sides = condition.equal();
+    sides.is_some_and(|[left, right]| left == right && is_said(left))
 }
 
 /// The references that a query joins by and the schema does not declare, each as the foreign key that it would be.
@@ -689,6 +679,21 @@ impl Pair {
     }
 }
 
+/// A column and all that pairs hold equal to it.
+fn equal_by<'p>(pairs: &[&'p Pair], of: &'p At) -> Vec<&'p At> {
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(at) = found.get(next).copied() {
+        next += 1;
+        for (one, other) in pairs.iter().copied().flat_map(Pair::sides) {
+            if one == at && !found.contains(&other) {
+                found.push(other);
+            }
+        }
+    }
+    found
+}
+
 /// How a row leads to its parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lead {
@@ -729,6 +734,8 @@ struct Reading<'c, 'q> {
     leaves_conditions: bool,
     /// Those conditions.
     left_of_parents: Vec<&'q Condition>,
+    /// What [`Self::all_ways`] gives.
+    all_ways: OnceCell<Vec<Ways>>,
 }
 
 impl<'c, 'q> Reading<'c, 'q> {
@@ -739,33 +746,33 @@ impl<'c, 'q> Reading<'c, 'q> {
         prepared: &'q Parametrized,
     ) -> Result<Self, Unserved> {
         let mut tables = Vec::new();
-        for at in 0..select.relations.len() {
-            match select.table(at, catalog) {
-                Some(table) if table.is_stored() => tables.push(table),
-                Some(table) => {
+        for (at, relation) in select.relations.iter().enumerate() {
+            let (why, instead) = match (select.table(at, catalog), &relation.source) {
+                (Some(table), _) if table.is_stored() => {
+                    tables.push(table);
+                    continue;
+                }
+                (Some(table), _) => {
                     let why = format!("reads the {} {}", table.kind.word(), table.name.name);
-                    return unserved(
+                    (
                         why,
                         "use the tables that it reads, if they are in this schema",
-                    );
+                    )
                 }
-                None => {
-                    let source = select.relations.get(at).map(|relation| &relation.source);
-                    return match source {
-                        Some(RelationSource::Table { name, .. }) => unserved(
-                            format!("reads `{}`, which the schema does not have", name.text),
-                            "use a table of the schema",
-                        ),
-                        Some(RelationSource::Query) => {
-                            unserved("has a query in FROM, which is not read", one_select(query))
-                        }
-                        _ => unserved(
-                            "has something in FROM that is not a table, such as a function",
-                            REWRITE,
-                        ),
-                    };
+                (None, RelationSource::Table { name, .. }) => {
+                    let why = format!("reads `{}`, which the schema does not have", name.text);
+                    (why, "use a table of the schema")
                 }
-            }
+                (None, RelationSource::Query) => {
+                    let why = "has a query in FROM, which is not read";
+                    (why.to_owned(), one_select(query))
+                }
+                (None, _) => {
+                    let why = "has something in FROM that is not a table, such as a function";
+                    (why.to_owned(), REWRITE)
+                }
+            };
+            return unserved(why, instead);
         }
         if tables.is_empty() {
             if selected_values(select).any(Operand::has_query) {
@@ -790,6 +797,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             referred: BTreeSet::new(),
             leaves_conditions: false,
             left_of_parents: Vec::new(),
+            all_ways: OnceCell::new(),
         };
         reading.pairs = reading.using()?;
         let on = select.relations.iter().enumerate();
@@ -833,13 +841,15 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// Refuses a join by columns that the database does not compare as keys do.
     fn refuse_joins(&self) -> Result<(), Unserved> {
-        let place = |(at, name): &At| {
-            let table = self.tables.get(*at).copied()?;
-            Some((table, table.column(name)?))
-        };
         let pairs = self.pairs.iter();
-        let mut pairs = pairs.filter_map(|pair| place(&pair.one).zip(place(&pair.other)));
+        let mut pairs = pairs.filter_map(|pair| self.found(&pair.one).zip(self.found(&pair.other)));
         pairs.try_for_each(|(one, other)| refuse_join(one, other, self.catalog.dbms))
+    }
+
+    /// A column with its table.
+    fn found(&self, (at, name): &At) -> Option<(&'c Table, &'c Column)> {
+        let table = *self.tables.get(*at)?;
+        Some((table, table.column(name)?))
     }
 
     /// Whether a row of the result may be without a row of a relation.
@@ -877,10 +887,8 @@ impl<'c, 'q> Reading<'c, 'q> {
             if names.iter().take(place).any(|known| known.is(&wanted.text)) {
                 continue;
             }
-            let having = self.select.columns_called(wanted, self.catalog);
-            let having = having
-                .into_iter()
-                .map(|(at, _, one)| (at, one.name.clone()));
+            let having = self.select.columns_called(wanted, self.catalog).into_iter();
+            let having = having.map(|(at, _, one)| (at, one.name.clone()));
             let having: Vec<At> = having.collect();
             let said = format!("USING({})", wanted.text);
             let joined = names.iter().filter(|one| one.is(&wanted.text)).count();
@@ -954,19 +962,8 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// All columns that the joins hold equal to one, itself among them.
     fn equal_to(&self, of: &At) -> Vec<At> {
-        let mut found = vec![of.clone()];
-        let mut next = 0;
-        while let Some(at) = found.get(next).cloned() {
-            next += 1;
-            for pair in &self.pairs {
-                for (one, other) in pair.sides() {
-                    if *one == at && !found.contains(other) {
-                        found.push(other.clone());
-                    }
-                }
-            }
-        }
-        found
+        let pairs: Vec<&Pair> = self.pairs.iter().collect();
+        equal_by(&pairs, of).into_iter().cloned().collect()
     }
 
     /// The parents of a relation: those of which each of its rows has one at most.
@@ -974,19 +971,12 @@ impl<'c, 'q> Reading<'c, 'q> {
         let others = self.tables.iter().enumerate().filter(|(at, _)| *at != of);
         let found = others.filter_map(|(at, table)| {
             let lead = if self.may_be_missing(at) {
-                Lead::Outer
+                (Lead::Outer, Some(at))
             } else {
-                Lead::Inner
+                (Lead::Inner, None)
             };
-            let mut leads = [lead, Lead::Reverse].into_iter();
-            leads.find_map(|lead| {
-                let missing = match lead {
-                    Lead::Inner => None,
-                    Lead::Outer => Some(at),
-                    Lead::Reverse => Some(of),
-                };
-                Some((at, self.step(of, (at, table), missing)?, lead))
-            })
+            let mut leads = [lead, (Lead::Reverse, Some(of))].into_iter();
+            leads.find_map(|(lead, missing)| Some((at, self.step(of, (at, table), missing)?, lead)))
         });
         found.collect()
     }
@@ -1025,9 +1015,7 @@ impl<'c, 'q> Reading<'c, 'q> {
                     continue;
                 };
                 let kind = |table: &Table, column: &String| {
-                    table
-                        .column(column)
-                        .map(|column| std::mem::discriminant(&column.data_type))
+                    Some(std::mem::discriminant(&table.column(column)?.data_type))
                 };
                 let mut pairs = own.iter().zip(key);
                 let is_alike = pairs.all(|(own, there)| kind(table, own) == kind(parent, there));
@@ -1076,6 +1064,14 @@ impl<'c, 'q> Reading<'c, 'q> {
         found
     }
 
+    /// The ways from each relation, also to parents that may be without it.
+    fn all_ways(&self) -> &[Ways] {
+        self.all_ways.get_or_init(|| {
+            let all = 0..self.tables.len();
+            all.map(|at| self.ways(at, true)).collect()
+        })
+    }
+
     /// Refuses what is held equal beside the ways between the tables, unless it follows from them.
     fn refuse_further(&self, all: &[&Ways]) -> Result<(), Unserved> {
         let is_step = |pair: &&Pair| {
@@ -1092,21 +1088,11 @@ impl<'c, 'q> Reading<'c, 'q> {
                 })
             })
         };
-        let (held, further): (Vec<&Pair>, Vec<&Pair>) = self.pairs.iter().partition(is_step);
+        let (mut held, further): (Vec<&Pair>, Vec<&Pair>) = self.pairs.iter().partition(is_step);
+        // What inner joins hold equal to the same is equal.
+        held.retain(|pair| pair.missing.is_none());
         for pair in further {
-            // What inner joins hold equal to the same is equal.
-            let mut same = vec![&pair.one];
-            let mut next = 0;
-            while let Some(at) = same.get(next).copied() {
-                next += 1;
-                let inner = held.iter().filter(|held| held.missing.is_none());
-                for (one, other) in inner.flat_map(|held| held.sides()) {
-                    if one == at && !same.contains(&other) {
-                        same.push(other);
-                    }
-                }
-            }
-            if pair.missing.is_some() || !same.contains(&&pair.other) {
+            if pair.missing.is_some() || !equal_by(&held, &pair.one).contains(&&pair.other) {
                 let why = format!(
                     "compares columns of two tables outside their joins: `{}`",
                     pair.said
@@ -1134,10 +1120,8 @@ impl<'c, 'q> Reading<'c, 'q> {
         while let Some((step, before)) = path.steps.split_last() {
             let mut there = ways.iter().filter(|(_, way)| **way == path.steps);
             let is_there = joins && there.any(|(at, _)| !self.may_be_missing(*at));
-            let nullable = |column: &String| {
-                let (steps, column) = (before.to_vec(), column.clone());
-                Path { steps, column }.may_be_null(root, self.catalog)
-            };
+            let nullable =
+                |column: &String| Path::of(before, column).may_be_null(root, self.catalog);
             let is_whole = step.columns.len() == 1 || !step.columns.iter().any(nullable);
             let is_kept = is_whole && self.is_enforced(root, step, before);
             let mut pairs = step.referenced.iter().zip(&step.columns);
@@ -1176,9 +1160,7 @@ impl<'c, 'q> Reading<'c, 'q> {
 
     /// What is asked: as rows of one item type, and as an item collection.
     fn asks(&self) -> Result<Vec<Ask<'c>>, Unserved> {
-        let all = 0..self.tables.len();
-        let ways: Vec<Ways> = all.clone().map(|at| self.ways(at, true)).collect();
-        let mut rows = all.map(|at| (at, self.ways(at, false)));
+        let mut rows = (0..self.tables.len()).map(|at| (at, self.ways(at, false)));
         let row = rows.find(|(_, ways)| ways.len() == self.tables.len());
         let is_list = self.aggregates()?;
         let mut found = Vec::new();
@@ -1191,28 +1173,24 @@ impl<'c, 'q> Reading<'c, 'q> {
             }
         }
         // Figures over a parent's children are computed from the children alone.
-        let parents = if self.figures().is_some() && !is_list {
-            0
-        } else {
-            self.tables.len()
-        };
-        for parent in 0..parents {
-            match self.collection(parent, &ways, is_list) {
+        let has_collections = self.figures().is_none() || is_list;
+        for parent in (0..self.tables.len()).filter(|_| has_collections) {
+            match self.collection(parent, is_list) {
                 Ok(Some(ask)) => found.push(ask),
                 Ok(None) => {}
                 Err(why) => failed = failed.or(Some(why)),
             }
         }
         if found.is_empty() {
-            return Err(failed.unwrap_or_else(|| self.no_tree(&ways, is_list)));
+            return Err(failed.unwrap_or_else(|| self.no_tree(is_list)));
         }
         Ok(found)
     }
 
-    /// Why a query reads neither rows with their parents nor an item collection. `ways`: those of each relation, also to parents that may be
-    /// without it.
-    fn no_tree(&self, ways: &[Ways], is_list: bool) -> Unserved {
-        let is_with_children = ways.iter().any(|ways| ways.len() == self.tables.len());
+    /// Why a query reads neither rows with their parents nor an item collection.
+    fn no_tree(&self, is_list: bool) -> Unserved {
+        let mut ways = self.all_ways().iter();
+        let is_with_children = ways.any(|ways| ways.len() == self.tables.len());
         let (why, instead) = match self.figures().filter(|_| !is_list) {
             _ if self.tables.len() == 1 => {
                 let why = "gathers the rows of one table into lists";
@@ -1241,15 +1219,16 @@ impl<'c, 'q> Reading<'c, 'q> {
         let mut is_list = false;
         for value in selected_values(self.select) {
             is_list |= functions(value).iter().any(|name| LISTS.contains(&&**name));
-            if let OperandValue::Expression(expression) = &value.value
-                && (expression.has_query || expression.has_window || expression.searches_words)
-            {
-                if expression.searches_words {
-                    return unserved("selects the result of a text search", SEARCH);
-                }
-                if expression.has_window {
-                    return unserved("selects the result of a window function", WINDOW);
-                }
+            let OperandValue::Expression(expression) = &value.value else {
+                continue;
+            };
+            if expression.searches_words {
+                return unserved("selects the result of a text search", SEARCH);
+            }
+            if expression.has_window {
+                return unserved("selects the result of a window function", WINDOW);
+            }
+            if expression.has_query {
                 let text = expression.text.to_ascii_lowercase();
                 if text.trim_start_matches("not ").starts_with("exists") {
                     return unserved("selects whether a subquery finds rows", EXISTENCE);
@@ -1280,6 +1259,7 @@ impl<'c, 'q> Reading<'c, 'q> {
         Ok(match &self.query.limit {
             RowLimit::None => (None, false),
             RowLimit::Rows(0) => return unserved("asks for no rows", "leave it out"),
+            RowLimit::Rows(rows) if *rows > MOST_ROWS => (None, false),
             // So many rows may be fewer that differ.
             RowLimit::Rows(rows) => {
                 let is_any = self.query.order.is_none() || self.select.distinct;
@@ -1295,16 +1275,12 @@ impl<'c, 'q> Reading<'c, 'q> {
         };
         let name = &table.name.name;
         if !table.readable {
-            return unserved(
-                format!("reads {name}, which the database user may not read"),
-                "grant SELECT on it",
-            );
+            let why = format!("reads {name}, which the database user may not read");
+            return unserved(why, "grant SELECT on it");
         }
         if table.row_key().is_empty() {
-            return unserved(
-                format!("reads {name}, which has no key that identifies its rows"),
-                "declare a primary key",
-            );
+            let why = format!("reads {name}, which has no key that identifies its rows");
+            return unserved(why, "declare a primary key");
         }
         let (limit, is_page) = self.most_rows()?;
         let mut notes: Vec<Note> = Vec::new();
@@ -1341,7 +1317,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             RowLimit::Unknown => Some(format!(
                 "its LIMIT is not a plain number: the application stops when it has enough; the estimate assumes {PAGE} rows"
             )),
-            RowLimit::Rows(rows) if self.query.order.is_none() => Some(format!(
+            RowLimit::Rows(rows) if self.query.order.is_none() && limit.is_some() => Some(format!(
                 "LIMIT {rows} without ORDER BY means any {rows} of the rows: the application stops after that many"
             )),
             _ => None,
@@ -1446,56 +1422,35 @@ impl<'c, 'q> Reading<'c, 'q> {
     }
 
     fn order(&self, ways: &Ways) -> Result<Vec<(Path, bool)>, Unserved> {
-        let mut found = Vec::new();
-        let root = ways
-            .iter()
-            .find(|(_, way)| way.is_empty())
-            .map(|(at, _)| at);
-        if let Some(((at, column), is_greatest)) = &self.extreme {
-            let Some(path) = self.path(ways, *at, column.clone()) else {
-                return unserved("sorts by a computed value", MATERIALIZE);
-            };
-            let table = root.and_then(|root| self.tables.get(*root)).copied();
-            // Of equal ones the key decides, so that the answer is one row.
-            let key = table.into_iter().flat_map(|table| self.sorted_key(table));
-            let key = key.map(|column| (Path::own(column), *is_greatest != self.is_first_key));
-            let mut order = vec![(path, *is_greatest)];
-            order.extend(
-                key.filter(|(column, _)| order.iter().all(|(known, _)| known != column))
-                    .collect::<Vec<_>>(),
-            );
-            return Ok(order);
-        }
-        for key in self.query.order.iter().flatten() {
-            let at = self.sort_column(key);
+        let mut found: Vec<(Path, bool)> = Vec::new();
+        let root = ways.iter().find(|(_, way)| way.is_empty());
+        let root = root.map_or(0, |(at, _)| *at);
+        let keys = self.query.order.iter().flatten();
+        let keys = keys.map(|key| (self.sort_column(key), key.descending, key.has_parameters));
+        // Where the greatest or the least value is asked for, there is no ORDER BY.
+        let extreme = self.extreme_order(root).into_iter();
+        let extreme = extreme.map(|(at, descends)| (Some(at), descends, false));
+        for (at, descends, has_parameters) in keys.chain(extreme) {
             let path = at.and_then(|(at, column)| self.path(ways, at, column));
             let Some(path) = path else {
-                return if key.has_parameters {
+                return if has_parameters {
                     unserved("sorts by a value computed from parameters", OF_PARAMETERS)
                 } else {
                     unserved("sorts by a computed value", MATERIALIZE)
                 };
             };
             if !found.iter().any(|(known, _)| *known == path) {
-                found.push((path, key.descending));
+                found.push((path, descends));
             }
         }
-        for (column, descends) in root.map_or_else(Vec::new, |root| self.deciding_key(*root)) {
-            found.push((Path::own(&column), descends));
+        if self.extreme.is_none() && self.is_by_key {
+            let key = self.rest_of_key(root).into_iter();
+            found.extend(key.map(|(column, descends)| (Path::own(&column), descends)));
         }
         Ok(found)
     }
 
-    /// The columns of the key by which equal rows are sorted, each with whether it descends: as a key has them where nobody says more.
-    fn deciding_key(&self, root: usize) -> Vec<(String, bool)> {
-        if self.is_by_key {
-            self.rest_of_key(root)
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// The columns of the key that ORDER BY does not name, as [`Self::deciding_key`] has them.
+    /// The columns of the key by which rows that are equal under ORDER BY are sorted, each with whether it descends.
     fn rest_of_key(&self, root: usize) -> Vec<(String, bool)> {
         let Some(table) = self.tables.get(root) else {
             return Vec::new();
@@ -1517,10 +1472,19 @@ impl<'c, 'q> Reading<'c, 'q> {
             .collect()
     }
 
-    /// The columns of a table's key whose values sort like their text.
-    fn sorted_key(&self, table: &'c Table) -> Vec<&'c String> {
+    /// What a read for the greatest or the least value sorts by: of equal ones the key decides, so that the answer is one row.
+    fn extreme_order(&self, root: usize) -> Vec<(At, bool)> {
+        let table = self.tables.get(root);
+        let Some(((extreme, is_greatest), table)) = self.extreme.as_ref().zip(table) else {
+            return Vec::new();
+        };
+        let descends = *is_greatest != self.is_first_key;
         let is_sorted = |column: &&String| self.unsortable(table, &Path::own(column)).is_none();
-        table.row_key().iter().filter(is_sorted).collect()
+        let key = table.row_key().iter().filter(is_sorted);
+        let key = key.map(|column| (root, column.clone()));
+        let key = key.filter(|at| at != extreme);
+        let first = std::iter::once((extreme.clone(), *is_greatest));
+        first.chain(key.map(|at| (at, descends))).collect()
     }
 
     /// A column whose values' text does not sort as the database sorts them, with the reason; `None` where it does.
@@ -1559,10 +1523,9 @@ impl<'c, 'q> Reading<'c, 'q> {
         match self.tables.get(at) {
             Some(table) if table.hidden_columns.is_some() => {
                 let name = &table.name.name;
-                unserved(
-                    format!("selects `*` of {name}, which has columns that this user may not read"),
-                    "grant SELECT on the table, or name the columns",
-                )
+                let why =
+                    format!("selects `*` of {name}, which has columns that this user may not read");
+                unserved(why, "grant SELECT on the table, or name the columns")
             }
             _ => Ok(()),
         }
@@ -1574,11 +1537,8 @@ impl<'c, 'q> Reading<'c, 'q> {
         // The bytes of MySQL's geometries stand as text in items, and are compared with nothing.
         let is_mysql = matches!(self.catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
         let is_geometry = move |column: &Column| is_mysql && column.data_type == DataType::Printed;
-        let has_geometry = self
-            .tables
-            .iter()
-            .flat_map(|table| &table.columns)
-            .any(is_geometry);
+        let mut columns = self.tables.iter().flat_map(|table| &table.columns);
+        let has_geometry = columns.any(is_geometry);
         let all = |at: usize| {
             let table = self.tables.get(at);
             let columns = table.into_iter().flat_map(|table| &table.columns);
@@ -1603,42 +1563,54 @@ impl<'c, 'q> Reading<'c, 'q> {
                     let is_computed = value.column().is_none();
                     for column in value.columns() {
                         let Some(at) = self.column(column) else {
-                            return unserved(
-                                format!(
-                                    "selects `{}`, but it is unclear which table has this column",
-                                    column.name.text
-                                ),
-                                "write the table's alias before it",
+                            let why = format!(
+                                "selects `{}`, but it is unclear which table has this column",
+                                column.name.text
                             );
+                            return unserved(why, "write the table's alias before it");
                         };
                         let own = at.1.clone();
-                        let name = name
-                            .as_ref()
-                            .filter(|_| !is_computed)
-                            .map_or(own, |name| name.text.clone());
+                        let name = name.as_ref().filter(|_| !is_computed);
+                        let name = name.map_or(own, |name| name.text.clone());
                         found.push((at, name, is_computed));
                     }
                     let is_value = matches!(value.value, OperandValue::Constant(_))
                         || selected_parameter(value).is_some();
                     if value.columns().is_empty() && !is_value && self.figures().is_none() {
-                        return unserved(
-                            "selects a value that does not come from a column",
-                            REWRITE,
-                        );
+                        let why = "selects a value that does not come from a column";
+                        return unserved(why, REWRITE);
                     }
                 }
             }
         }
+        for at in self.merged_by() {
+            if !found.iter().any(|(known, ..)| *known == at) {
+                let name = at.1.clone();
+                found.push((at, name, false));
+            }
+        }
         Ok(found)
     }
-}
 
-impl Reading<'_, '_> {
+    /// The columns by which the application makes groups, leaves them out and sorts them.
+    fn merged_by(&self) -> impl Iterator<Item = At> {
+        let sorted = self.query.order.iter().flatten();
+        let sorted = sorted.filter(|_| self.figures().is_some());
+        let sorted = sorted.flat_map(|key| key.column.iter().chain(&key.columns));
+        let all = self.select.merged_by.iter().chain(sorted);
+        all.filter_map(|column| self.column(column))
+    }
+
     /// The constants and parameters that the query selects, by their names or their text.
     fn constant_outputs(&self) -> impl Iterator<Item = String> {
         let outputs = self.select.outputs.iter();
         outputs.filter_map(|output| match output {
             SelectOutput::One { name, value } => {
+                // `count(1)` counts rows.
+                let mut functions = functions(value).into_iter();
+                if functions.any(|name| is_aggregate(&name)) {
+                    return None;
+                }
                 let text = match &value.value {
                     OperandValue::Parameter(_) => format!(":{}", selected_parameter(value)?),
                     OperandValue::Constant(constant) => match constant {
@@ -1935,6 +1907,56 @@ mod tests {
     }
 
     #[test]
+    fn what_makes_sorts_and_leaves_out_groups_is_in_the_answer() {
+        for (selected, clauses) in [
+            ("count(*)", "GROUP BY placed_at"),
+            (
+                "user_id, count(*)",
+                "GROUP BY user_id HAVING max(placed_at) > :at",
+            ),
+            (
+                "user_id, count(*)",
+                "GROUP BY user_id ORDER BY max(placed_at) DESC",
+            ),
+            ("user_id, count(*)", "GROUP BY user_id ORDER BY placed_at"),
+            ("DISTINCT ON (placed_at) user_id", ""),
+        ] {
+            let sql = format!("SELECT {selected} FROM orders WHERE user_id = :u {clauses}");
+            let told = asks_of(&sql).unwrap_or_else(|why| panic!("{sql}: {why}"));
+            let (_, outputs, _) = &told[0];
+            assert!(outputs.contains(&"placed_at".to_owned()), "{sql}");
+        }
+        // What the result calls so is no column of the table.
+        let named = "SELECT user_id, count(*) AS placed_at FROM orders WHERE user_id = :u GROUP BY user_id ORDER BY placed_at";
+        let (_, outputs, _) = &asks_of(named).unwrap()[0];
+        assert!(!outputs.contains(&"placed_at".to_owned()));
+    }
+
+    #[test]
+    fn a_count_of_a_constant_is_no_constant() {
+        let told = asks_of("SELECT count(1) FROM orders WHERE user_id = :u").unwrap();
+        let (_, _, notes) = &told[0];
+        assert!(
+            !notes.iter().any(|note| note.contains("constants")),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_means_none_is_none() {
+        let mut shop = shop();
+        for (dbms, limit) in [
+            (Dbms::Mysql, "LIMIT 20, 18446744073709551615"),
+            (Dbms::Sqlite, "LIMIT -1 OFFSET 20"),
+        ] {
+            shop.dbms = dbms;
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u ORDER BY id {limit}");
+            let asks = ask(&sql, &shop, &Observed::default()).unwrap();
+            assert!(asks.iter().all(|ask| ask.limit.is_none()), "{limit}");
+        }
+    }
+
+    #[test]
     fn a_parent_of_which_the_key_is_selected_has_a_row_without_children_behind_an_outer_join() {
         let sql = |join: &str, key: &str| {
             format!(
@@ -1974,6 +1996,8 @@ mod tests {
             ("placed_at >= '2026-01-31 10:00:00-05:30'", true),
             ("placed_at = 'infinity'", true),
             ("NOT (placed_at IS NULL AND user_id = 3)", true),
+            ("NOT (placed_at >= '2026-01-31' AND user_id = 3)", false),
+            ("placed_at <@ '[2026-01-31,2026-02-01)'", false),
             ("placed_at IS NOT NULL", true),
             ("user_id::text = '7'", true),
         ] {
@@ -1982,9 +2006,12 @@ mod tests {
             assert_eq!(read.is_ok(), is_served, "{condition}");
         }
         shop.dbms = Dbms::Mysql;
-        for moment in ["2026-01-31T10:00:00Z", "2026-01-31 10:00:00+00:00"] {
-            let sql =
-                format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= '{moment}'");
+        for moment in [
+            "'2026-01-31T10:00:00Z'",
+            "'2026-01-31 10:00:00+00:00'",
+            "20260131",
+        ] {
+            let sql = format!("SELECT id FROM orders WHERE user_id = :u AND placed_at >= {moment}");
             let why = ask(&sql, &shop, &Observed::default()).err();
             let why = why.map(|unserved| unserved.why).unwrap_or_default();
             assert!(why.contains("time zone"), "{moment}: {why}");
@@ -2055,7 +2082,11 @@ mod tests {
             ),
             (
                 "SELECT g FROM generate_series(1, 3) g",
-                "no table, such as a function",
+                "not a table, such as a function",
+            ),
+            (
+                "SELECT id FROM orders WHERE user_id = :u ORDER BY id DESC NULLS\n LAST",
+                "has NULLS FIRST or NULLS LAST",
             ),
             (
                 "SELECT array_agg(id) FROM orders WHERE user_id = :u",
@@ -2063,7 +2094,7 @@ mod tests {
             ),
             (
                 &*format!("SELECT u.email, o.id {joined} WHERE u.id = :u AND o.placed_at > :at"),
-                "one row by its key alone",
+                "one row, found by its key alone",
             ),
             (
                 &*format!("SELECT u.id, count(o.id) {joined} GROUP BY u.id"),
@@ -2071,7 +2102,7 @@ mod tests {
             ),
             (
                 &*format!("SELECT u.id, json_agg(o.id) {joined} GROUP BY u.id"),
-                "one row by its key alone",
+                "one row, found by its key alone",
             ),
         ] {
             let why = asks_of(sql).unwrap_err();

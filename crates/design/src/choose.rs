@@ -478,7 +478,8 @@ impl<'p> Search<'p> {
             !others.any(|other| self.have_common_type(*other, at))
         };
         let mut numbered = base_tables.iter().enumerate();
-        !used.values().any(Requirements::contradict)
+        let contradicts = |one: &Requirements| one.needs_base_table && one.needs_index;
+        !used.values().any(contradicts)
             && numbered.all(|(place, at)| {
                 self.problem.structures[*at].can_be_base_table && is_free(place, *at)
             })
@@ -874,12 +875,6 @@ struct Requirements {
     needs_base_table: bool,
     needs_index: bool,
     extras: BTreeMap<usize, f64>,
-}
-
-impl Requirements {
-    fn contradict(&self) -> bool {
-        self.needs_base_table && self.needs_index
-    }
 }
 
 /// A way to place structures that have item types in common.

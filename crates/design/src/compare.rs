@@ -21,7 +21,7 @@ use dynafold_mapping::model::{
 };
 use dynafold_mapping::template::{Filter, Placeholder};
 use dynafold_relational::catalog::{Catalog, Column, Dbms, ForeignKey, ReferentialAction, Table};
-use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+use dynafold_relational::scan::{Scan, ScanColumn};
 use dynafold_sql::{
     Comparator, Constant, ReadTable, SqlQuery, WriteKind, WriteStatement, constant, identifier,
     table, write_statement,
@@ -38,7 +38,7 @@ use crate::seconds::{SecondRequest, TwoRequests};
 use crate::workload::Statement;
 use crate::writes::{SaidValues, Values};
 use crate::{
-    SHORT, counter_as_update, is_simple, rows_written, said_values, without_rowid, written_table,
+    SHORT, counter_as_update, is_simple, rows_written, said_values, with_own_names, written_table,
 };
 use conditions::compared_loosely;
 use held::{Held, Rows, Way};
@@ -277,9 +277,19 @@ pub fn price<S: Borrow<Statement>>(
 struct Priced<'d> {
     facts: Facts<'d>,
     model: &'d Model,
+    types: Vec<ItemScan<'d>>,
     written: &'d [Written<'d>],
     /// The tables that queries within conditions read, by the condition.
     read_by: BTreeMap<&'d str, Vec<&'d Table>>,
+}
+
+/// An item type with the scan that gives its rows.
+#[derive(Clone, Copy)]
+struct ItemScan<'d> {
+    item: &'d ItemType,
+    scan: &'d Scan,
+    /// The table of the rows; `None` of a query's.
+    table: Option<&'d Table>,
 }
 
 /// A statement that writes.
@@ -303,7 +313,7 @@ impl<'w> Written<'w> {
     ) -> Result<Self, String> {
         let table =
             written_table(&write, catalog).map_err(|refused| format!("it {}", refused.why))?;
-        let write = without_rowid(write, table, catalog.dbms);
+        let write = with_own_names(write, table, catalog.dbms);
         let write = counter_as_update(write, table, catalog.dbms);
         Ok(Self {
             name: &statement.name,
@@ -334,10 +344,56 @@ struct RowWrite<'w> {
     said: &'w SaidValues,
 }
 
+impl<'d> ItemScan<'d> {
+    /// Whether its items are rows of a table.
+    fn is_of(&self, table: &Table) -> bool {
+        self.table.is_some_and(|own| own.name == table.name)
+    }
+
+    /// The conditions by which its items stand in an index. Keys of one condition are there together.
+    fn conditions_of_index(&self, index: &Index) -> BTreeSet<&'d str> {
+        let nodes = index.key().filter_map(|key| self.item.node(&key.name));
+        let conditions = nodes.flat_map(|node| flags(node, self.scan));
+        conditions.collect()
+    }
+
+    /// The values without which it lacks a key attribute.
+    fn needed(&self, key: &str) -> impl Iterator<Item = &'d Placeholder> {
+        let template = self.item.template(key).into_iter();
+        let values = template.flat_map(Template::mandatory);
+        values.filter(|value| !value.replaces_null())
+    }
+
+    /// Whether what is said gives a partition key. All shards are asked. One that all rows share finds them too, if they are all wanted
+    /// or few.
+    fn finds(&self, key: &str, is_said: &dyn Fn(&Placeholder) -> bool, takes_all: bool) -> bool {
+        let template = self.item.template(key);
+        let values = || template.into_iter().flat_map(Template::placeholders);
+        self.item.node(key).is_some()
+            && values().all(|value| value.shards().is_some() || is_said(value))
+            && (takes_all || values().any(is_said))
+    }
+
+    /// Whether all of its rows with values in these columns have a key attribute, as far as they meet its condition.
+    fn is_never_absent(&self, key: &str, columns: &[String]) -> bool {
+        let Some(template) = self.item.template(key) else {
+            return false;
+        };
+        let mut mandatory = template.mandatory();
+        mandatory.all(|value| {
+            let at = value.place.column;
+            let name = self.scan.own_column(at);
+            let column = name.and_then(|name| self.table?.column(name));
+            let is_whole = value.place.path.is_empty()
+                && (is_said(self.scan, at, columns) || column.is_some_and(Column::is_never_absent));
+            value.replaces_null() || is_whole
+        })
+    }
+}
+
 impl RowWrite<'_> {
     fn sets(&self, column: &str) -> bool {
-        let mut columns = self.columns.iter();
-        columns.any(|one| one.eq_ignore_ascii_case(column))
+        is_named(self.columns, column)
     }
 
     /// Whether this, of an UPDATE, sets a column that one of these conditions names.
@@ -384,9 +440,15 @@ impl<'d> Priced<'d> {
             };
             (condition, tables)
         });
+        let types = model.item_types.iter().filter_map(|item| {
+            let scan = &model.passes.get(item.pass)?.scan;
+            let table = facts.table_of(scan);
+            Some(ItemScan { item, scan, table })
+        });
         Self {
             facts,
             model,
+            types: types.collect(),
             written,
             read_by: read_by.collect(),
         }
@@ -394,14 +456,8 @@ impl<'d> Priced<'d> {
 
     /// Prices a statement that writes.
     fn write(&self, written: &Written<'_>, prices: &Prices) -> PricedWrite {
-        let Written {
-            name,
-            rate,
-            table,
-            rows,
-            write,
-            ..
-        } = written;
+        let (table, write) = (written.table, &written.write);
+        let (rate, rows) = (written.rate, written.rows);
         let row = written.row();
         let of_copies = rows * self.copies(&row);
         let mut units = of_copies + rows * self.own(&row);
@@ -419,23 +475,13 @@ impl<'d> Priced<'d> {
         let usd_month = prices.writes(units * rate * MONTH).unwrap_or_default()
             + prices.reads(reads * rate * MONTH).unwrap_or_default();
         PricedWrite {
-            name: (*name).to_owned(),
+            name: written.name.to_owned(),
             units,
             usd_month,
             has_key: search.is_some(),
             copies_have_key: self.copies_have_key(&row),
             usd_copies: prices.writes(of_copies * rate * MONTH).unwrap_or_default(),
         }
-    }
-
-    fn scan(&self, item: &ItemType) -> Option<&'d Scan> {
-        self.model.passes.get(item.pass).map(|pass| &pass.scan)
-    }
-
-    /// The item types, each with its scan.
-    fn items_read(&self) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
-        let items = self.model.item_types.iter();
-        items.filter_map(|item| Some((item, self.scan(item)?)))
     }
 
     /// Adds a second request.
@@ -452,41 +498,31 @@ impl<'d> Priced<'d> {
         request.fetches += whole(rounded(batches));
     }
 
-    fn table_of(&self, from: &Relation) -> Option<&'d Table> {
-        self.facts.catalog.table(from.table()?)
-    }
-
     /// The items of an item type.
-    fn items(&self, item: &ItemType) -> f64 {
-        let known = self
-            .model
-            .passes
-            .get(item.pass)
-            .and_then(|pass| pass.estimated_rows);
-        let table = self.scan(item).and_then(|scan| self.table_of(&scan.from));
-        let groups = || self.groups(item, &|_| false);
-        let counted = table.map(rows).or(known.map(float)).or_else(groups);
-        counted.unwrap_or(1_000.0) * self.made(item, &Values::new())
+    fn items(&self, one: ItemScan<'_>) -> f64 {
+        let pass = self.model.passes.get(one.item.pass);
+        let known = pass.and_then(|pass| pass.estimated_rows).map(float);
+        let groups = || self.groups(one.scan, &|_| false);
+        let counted = one.table.map(rows).or(known).or_else(groups);
+        counted.unwrap_or(1_000.0) * self.made(one, &Values::new())
     }
 
     /// The share of rows with these values that make an item of this type: those that meet its `where`.
-    fn made(&self, item: &ItemType, values: &Values) -> f64 {
-        self.met(item, values).of_all()
+    fn made(&self, one: ItemScan<'_>, values: &Values) -> f64 {
+        self.met(one, values).of_all()
     }
 
     /// How many rows with these values meet an item type's `where`.
-    fn met(&self, item: &ItemType, values: &Values) -> Met {
-        let scan = self.scan(item);
-        let table = scan.and_then(|scan| self.table_of(&scan.from));
-        let share = self.model.condition(item).zip(scan.zip(table));
-        share.map_or(Met::ALL, |(condition, (scan, table))| {
-            self.facts.met(condition, scan, table, values)
+    fn met(&self, one: ItemScan<'_>, values: &Values) -> Met {
+        let condition = self.model.condition(one.item).zip(one.table);
+        condition.map_or(Met::ALL, |(condition, table)| {
+            self.facts.met(condition, one.scan, table, values)
         })
     }
 
-    /// The groups that an item type has figures of, with one value of those that are given; `None` where it has none.
-    fn groups(&self, item: &ItemType, is_given: &dyn Fn(&String) -> bool) -> Option<f64> {
-        let figures = self.figures(self.scan(item)?)?;
+    /// The groups that a scan gives figures of, with one value of those that are given; `None` where it gives none.
+    fn groups(&self, scan: &Scan, is_given: &dyn Fn(&String) -> bool) -> Option<f64> {
+        let figures = self.figures(scan)?;
         let base = self.facts.catalog.table(&figures.base)?;
         let values = |groups: &mut dyn Iterator<Item = &String>| {
             let values = groups.map(|group| self.facts.distinct(&Path::own(group), base));
@@ -498,26 +534,22 @@ impl<'d> Priced<'d> {
     }
 
     /// The bytes of an item in the table, or in an index.
-    fn bytes(&self, item: &ItemType, index: Option<&Index>) -> f64 {
-        self.new_bytes(item, index, &Values::new())
+    fn bytes(&self, one: ItemScan<'_>, index: Option<&Index>) -> f64 {
+        self.new_bytes(one, index, &Values::new())
     }
 
     /// The same of a new item whose row has these values: an attribute of NULL alone is not there.
-    fn new_bytes(&self, item: &ItemType, index: Option<&Index>, values: &Values) -> f64 {
-        let Some(scan) = self.scan(item) else {
-            return 0.0;
-        };
+    fn new_bytes(&self, one: ItemScan<'_>, index: Option<&Index>, values: &Values) -> f64 {
+        let ItemScan { item, scan, .. } = one;
         let is_null = |node: &AttributeNode| {
             let single = node.template().and_then(Template::single);
             let single = single.filter(|one| !one.replaces_null());
             let value = single.and_then(|one| values.get(scan.own_column(one.place.column)?));
             matches!(value, Some(Constant::Null))
         };
-        let attributes = item
-            .attributes
-            .iter()
-            .filter(|(name, node)| self.holds(index, name) && !is_null(node));
-        let each = attributes.map(|(name, node)| float(whole(name.len())) + self.node(node, scan));
+        let nodes = item.attributes.iter();
+        let nodes = nodes.filter(|(name, node)| self.holds(index, name) && !is_null(node));
+        let each = nodes.map(|(name, node)| float(whole(name.len())) + self.node(node, scan));
         each.sum()
     }
 
@@ -540,8 +572,8 @@ impl<'d> Priced<'d> {
                     let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) else {
                         return;
                     };
-                    let parents = self.table_of(&scan.from).map_or(1.0, rows);
-                    let child = self.table_of(&children.rows.from).map_or(1_000.0, rows);
+                    let parents = self.facts.table_of(scan).map_or(1.0, rows);
+                    let child = self.facts.table_of(&children.rows).map_or(1_000.0, rows);
                     child / parents * (self.node(&embed.each, &children.rows) + 4.0)
                 }
                 _ => 0.0,
@@ -575,59 +607,47 @@ impl<'d> Priced<'d> {
     }
 
     /// The item types that an access pattern answers.
-    fn answered(&self, pattern: &AccessPattern) -> impl Iterator<Item = &'d ItemType> {
-        let types = self.model.item_types.iter();
-        types.filter(move |item| pattern.items.is_empty() || pattern.items.contains(&item.name))
+    fn answered(&self, pattern: &AccessPattern) -> impl Iterator<Item = ItemScan<'d>> {
+        let names = &pattern.items;
+        let all = self.types.iter().copied();
+        all.filter(move |one| names.is_empty() || names.contains(&one.item.name))
     }
 
     /// One request of an access pattern. What its key does not ask for is read in vain.
     fn read(&self, pattern: &AccessPattern, statement: &Statement) -> PricedRequest {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
-        let understood = |sql: &str| ask(sql, catalog, observed).ok();
         // Literals of an access pattern are meant: its key has them, or its index the rows that meet them.
-        let own = pattern.sql.as_deref();
-        let own = own.and_then(|sql| as_said(sql, catalog, observed).ok());
-        let of_statement = understood(&statement.sql).unwrap_or_default();
+        let sql = pattern.sql.as_deref();
+        let own = sql.and_then(|sql| as_said(sql, catalog, observed).ok());
+        let of_statement = ask(&statement.sql, catalog, observed).unwrap_or_default();
         let asks = own.unwrap_or_else(|| of_statement.clone());
         let index = self.index(pattern.index.as_deref());
-        let types: Vec<&ItemType> = self.answered(pattern).collect();
+        let types: Vec<ItemScan<'_>> = self.answered(pattern).collect();
         // Figures that a query makes are items of their own.
-        let is_query = |item: &&ItemType| {
-            let scan = self.scan(item);
-            scan.is_some_and(|scan| matches!(scan.from, Relation::Query(_)))
-        };
+        let is_query = |one: &ItemScan<'_>| one.scan.from.sql().is_some();
         let kept = types.first().filter(|_| types.iter().all(is_query));
         let main = asks.first().map(|ask| ask.root);
-        let asked = self.key_condition(pattern, &types, main);
-        let table_of = |item: &ItemType| self.scan(item).and_then(|scan| self.table_of(&scan.from));
+        let asked = AskedKey::of(pattern, &types, main);
         // Where a row has several items, a limit counts each.
-        let is_main = |item: &&&ItemType| {
-            let own = table_of(item).zip(main);
-            own.is_some_and(|(own, main)| own.name == main.name)
-        };
+        let is_main = |one: &&ItemScan<'_>| main.is_some_and(|main| one.is_of(main));
         let of_row = whole(types.iter().filter(is_main).count()).max(1);
         // Of a list either its value is in the key, or all of it in a filter.
-        let has_values = pattern
-            .sql
-            .as_deref()
-            .is_some_and(|sql| sql.contains(" IN ("));
+        let has_values = sql.is_some_and(|sql| sql.contains(" IN ("));
         let has_list = has_values || asks.iter().any(|ask| ask.requests > 1);
         let is_chosen = |ask: &&Ask<'_>| asked.gives_all(ask, &[]);
         let chosen = asks.iter().filter(|_| has_list).find(is_chosen);
         let chosen = chosen.or(asks.first());
         let found = chosen.map(|ask| match kept {
-            Some(item) if ask.computes => {
+            Some(one) if ask.computes => {
                 let is_given = |group: &String| {
-                    let equal = ask
-                        .equal
-                        .iter()
-                        .find(|equal| equal.path == Path::own(group));
+                    let mut equal = ask.equal.iter();
+                    let equal = equal.find(|equal| equal.path == Path::own(group));
                     equal.is_some_and(|equal| asked.gives(equal))
                 };
                 let limit = pattern.limit.filter(|_| pattern.filter.is_none());
-                let groups = self.groups(item, &is_given);
+                let groups = self.groups(one.scan, &is_given);
                 let all = groups.unwrap_or_else(|| {
-                    let all = self.items(item);
+                    let all = self.items(*one);
                     if ask.equal.is_empty() { all } else { 1.0 }
                 });
                 all.min(limit.map_or(f64::INFINITY, f64::from))
@@ -637,29 +657,27 @@ impl<'d> Priced<'d> {
         let (mut items, mut bytes) = (0.0, 0.0);
         // Items that are then read by their keys: their units, their number and their bytes.
         let mut then = (0.0, 0.0, 0.0);
-        for item in &types {
-            let own = table_of(item);
+        for one in &types {
             let found = found.unwrap_or(1.0);
-            let count = main.zip(own);
+            let count = main.zip(one.table);
             let count = count.map_or(found, |(main, own)| self.beside(own, main, found));
             items += count;
-            bytes += count * self.bytes(item, index);
+            bytes += count * self.bytes(*one, index);
             if pattern.fetch {
                 let limit = pattern.limit.map(|limit| u64::from(limit).div_ceil(of_row));
                 let limit = limit.map_or(f64::INFINITY, float);
-                let (count, each) = (count.min(limit), self.bytes(item, None));
+                let (count, each) = (count.min(limit), self.bytes(*one, None));
                 let units = fetched(count, each).0;
                 then = (then.0 + units, then.1 + count, then.2 + count * each);
             }
         }
         let fetches = fetched(then.1, then.2 / then.1.max(1.0)).1;
         let fetches = if pattern.fetch { fetches } else { 0.0 };
-        for item in &self.model.item_types {
-            let own = table_of(item);
-            if let Some((own, main)) = own.zip(main)
-                && is_read_in_vain(item, pattern)
+        for one in &self.types {
+            if let Some((own, main)) = one.table.zip(main)
+                && is_read_in_vain(one.item, pattern)
             {
-                bytes += self.beside(own, main, found.unwrap_or(1.0)) * self.bytes(item, index);
+                bytes += self.beside(own, main, found.unwrap_or(1.0)) * self.bytes(*one, index);
             }
         }
         let each = pattern.read_unit();
@@ -693,12 +711,12 @@ impl<'d> Priced<'d> {
         &self,
         pattern: &AccessPattern,
         statement: &Statement,
-        kept: Option<&&ItemType>,
+        kept: Option<&ItemScan<'_>>,
     ) -> bool {
         let has =
             |sql: &str, function: &str| selects_function(sql, function, self.facts.catalog.dbms);
-        let of_items = || self.scan(kept?)?.from.sql();
-        let own = pattern.sql.as_deref().or_else(of_items);
+        let of_items = kept.and_then(|one| one.scan.from.sql());
+        let own = pattern.sql.as_deref().or(of_items);
         own.is_some_and(|own| has(&statement.sql, "avg") && has(own, "sum") && !has(own, "avg"))
     }
 
@@ -728,7 +746,7 @@ impl<'d> Priced<'d> {
         if pattern.sql.is_none() {
             // Other conditions of the read the application tests.
             let rows = self.rows_of(pattern, ask.root);
-            let own = rows.iter().filter(|one| one.is_of(ask.root));
+            let own = rows.iter().filter(|one| one.of.is_of(ask.root));
             let limited = |when: &When| own.clone().any(|one| one.limits(when));
             found.when.retain(limited);
             found
@@ -766,51 +784,6 @@ impl<'d> Priced<'d> {
         }
     }
 
-    /// What a key condition asks for, also of the columns of a table; the filter is about attributes of these item types.
-    fn key_condition<'p>(
-        &self,
-        pattern: &'p AccessPattern,
-        types: &[&'p ItemType],
-        main: Option<&Table>,
-    ) -> AskedKey<'p> {
-        let parameters = pattern
-            .placeholders()
-            .filter_map(|one| pattern.parameters.get(one.place.column))
-            .map(|parameter| &*parameter.name);
-        let filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
-        let columns = filtered.flat_map(|name| {
-            let nodes = types.iter().filter_map(|item| {
-                let scan = self.scan(item)?;
-                Some((scan, item.node(name)?.places()))
-            });
-            nodes.flat_map(|(scan, places)| {
-                let columns = places.into_iter();
-                columns.filter_map(|place| column_name(scan, place.column))
-            })
-        });
-        let (mut equal, mut ranged) = (BTreeSet::new(), BTreeSet::new());
-        let own = |item: &&&'p ItemType| {
-            let table = self.scan(item).and_then(|scan| scan.from.table());
-            table.is_some() && table == main.map(|main| &main.name)
-        };
-        for item in types.iter().filter(own) {
-            for value in key_values(pattern, item) {
-                let is_one = value.comparator == Comparator::Equal && !value.begins;
-                let found = if is_one { &mut equal } else { &mut ranged };
-                let column = self
-                    .scan(item)
-                    .and_then(|scan| path(value.placeholder, scan));
-                found.extend(column.filter(|_| matches!(value.asked, Value::Parameter(_))));
-            }
-        }
-        AskedKey {
-            parameters: parameters.collect(),
-            equal,
-            ranged,
-            filtered: columns.map(str::to_owned).collect(),
-        }
-    }
-
     /// The figures that an item type holds, where a query over one table makes its items.
     fn figures(&self, scan: &Scan) -> Option<FigureQuery> {
         figure_query(scan.from.sql()?, self.facts.catalog, self.facts.observed)
@@ -822,10 +795,15 @@ impl<'d> Priced<'d> {
         let Some(further) = further.checked_sub(1) else {
             return 0.0;
         };
-        let units = self
-            .facts
-            .cascading(table)
-            .map(|(child, each)| each * (self.delete(child) + self.cascaded(child, further)));
+        let deleted = self.facts.cascading(table).map(|(child, each)| {
+            let row = RowWrite {
+                table: child,
+                kind: WriteKind::Delete,
+                columns: &[],
+                said: &SaidValues::default(),
+            };
+            each * (self.own(&row) + self.copies(&row) + self.cascaded(child, further))
+        });
         let tables = self.facts.catalog.tables.iter();
         let changed = tables.filter(|child| child.is_stored()).map(|child| {
             let keys = child.foreign_keys.iter();
@@ -846,25 +824,14 @@ impl<'d> Priced<'d> {
             });
             rows(child) / rows(table) * updates.sum::<f64>()
         });
-        units.sum::<f64>() + changed.sum::<f64>()
-    }
-
-    /// Write units of a DELETE in the table and its indexes.
-    fn delete(&self, table: &Table) -> f64 {
-        let row = RowWrite {
-            table,
-            kind: WriteKind::Delete,
-            columns: &[],
-            said: &SaidValues::default(),
-        };
-        self.own(&row) + self.copies(&row)
+        deleted.sum::<f64>() + changed.sum::<f64>()
     }
 
     /// Write units of one row in the table and its indexes, for its own items and those with figures of it.
     fn own(&self, row: &RowWrite<'_>) -> f64 {
-        let items = self.items_read().filter_map(|(item, scan)| {
-            let own = self.table_of(&scan.from);
-            if own.is_some_and(|own| own.name != row.table.name) {
+        let items = self.types.iter().filter_map(|one| {
+            let ItemScan { item, scan, table } = *one;
+            if table.is_some_and(|own| own.name != row.table.name) {
                 return None;
             }
             let figures = self.figures(scan).filter(|of| of.base == row.table.name);
@@ -880,11 +847,11 @@ impl<'d> Priced<'d> {
             let (before, after) = (&row.said.before, &row.said.after);
             let (times, new) = match (&figures, row.kind) {
                 (Some(figures), kind) => (figures.times(kind, row.columns), None),
-                (None, _) if own.is_none() => return None,
-                (None, WriteKind::Insert) => (self.made(item, after), Some(after)),
-                (None, WriteKind::Delete) => (self.made(item, before), Some(before)),
+                (None, _) if table.is_none() => return None,
+                (None, WriteKind::Insert) => (self.made(*one, after), Some(after)),
+                (None, WriteKind::Delete) => (self.made(*one, before), Some(before)),
                 (None, WriteKind::Update) => {
-                    let met = [before, after].map(|values| self.met(item, values));
+                    let met = [before, after].map(|values| self.met(*one, values));
                     let [was, is] = met.map(Met::of_all);
                     if was == 0.0 && is == 0.0 {
                         return None;
@@ -893,7 +860,7 @@ impl<'d> Priced<'d> {
                     let condition = self.model.condition(item).into_iter().collect();
                     if row.decides(&condition) && was.min(is) < 1.0 {
                         let stays = f64::from(u8::from(is_inside()));
-                        let of_item = |values: &Values| self.met(item, values);
+                        let of_item = |values: &Values| self.met(*one, values);
                         let taken_out = || self.taken_out(scan, &condition, &of_item);
                         let times = entries_changed(met, stays, taken_out);
                         (times, Some(if is < was { before } else { after }))
@@ -906,7 +873,7 @@ impl<'d> Priced<'d> {
                 }
             };
             let of_row = figures.is_none().then_some(row);
-            Some(times * self.put(item, scan, new, (of_row, 1.0), &touched))
+            Some(times * self.put(*one, new, (of_row, 1.0), &touched))
         });
         items.fold(0.0, |sum, units| sum + units)
     }
@@ -914,20 +881,21 @@ impl<'d> Priced<'d> {
     /// Write units of one row in the table and its indexes, for the items of other rows: copies of a parent's columns, children in
     /// their parent, and those that a condition on the row decides about.
     fn copies(&self, row: &RowWrite<'_>) -> f64 {
-        let items = self.items_read().filter_map(|(item, scan)| {
-            let ways = |node: &AttributeNode| self.ways(Some(node), item, scan, row);
+        let items = self.types.iter().filter_map(|one| {
+            let item = one.item;
+            let ways = |node: &AttributeNode| self.ways(Some(node), *one, row);
             let nodes = item.attributes.iter();
             let mut all: BTreeMap<Option<Way>, f64> =
                 nodes.flat_map(|(_, node)| ways(node)).collect();
             let touched = |node: &AttributeNode| !ways(node).is_empty();
-            let by_where = self.ways(None, item, scan, row);
+            let by_where = self.ways(None, *one, row);
             // By its `where` an item comes or goes with all its entries.
             let (none, comes) = (Values::new(), !by_where.is_empty());
             all.extend(by_where);
             let nodes = item.attributes.iter().filter(|(_, node)| touched(node));
-            let shares = nodes.map(|(_, node)| self.share_having(node, scan, row));
+            let shares = nodes.map(|(_, node)| self.share_having(node, *one, row));
             let share = shares.fold(f64::from(u8::from(comes)), f64::max);
-            let units = || self.put(item, scan, comes.then_some(&none), (None, share), &touched);
+            let units = || self.put(*one, comes.then_some(&none), (None, share), &touched);
             (!all.is_empty()).then(|| all.values().sum::<f64>() * units())
         });
         items.fold(0.0, |sum, units| sum + units)
@@ -935,7 +903,8 @@ impl<'d> Priced<'d> {
 
     /// The share of the items that have an attribute which a write of another row changes: those that meet its condition, if that is
     /// about the item's own row alone.
-    fn share_having(&self, node: &AttributeNode, scan: &Scan, row: &RowWrite<'_>) -> f64 {
+    fn share_having(&self, node: &AttributeNode, one: ItemScan<'_>, row: &RowWrite<'_>) -> f64 {
+        let scan = one.scan;
         let condition = match node {
             AttributeNode::When { flag, .. } => scan.columns.get(*flag),
             _ => None,
@@ -944,7 +913,7 @@ impl<'d> Priced<'d> {
             let mut joins = scan.joins.iter();
             !row.concerns(condition) && !joins.any(|join| has_word(condition, &join.alias))
         };
-        match (condition, self.table_of(&scan.from)) {
+        match (condition, one.table) {
             (Some(ScanColumn::Flag(condition)), Some(table)) if is_own(condition) => {
                 let met = self.facts.met(condition, scan, table, &Values::new());
                 met.of_all()
@@ -955,46 +924,48 @@ impl<'d> Priced<'d> {
 
     /// Whether a key finds the items of other rows that a write changes, by the references to the row or by its own columns.
     fn copies_have_key(&self, row: &RowWrite<'_>) -> bool {
-        self.items_read().all(|(item, scan)| {
-            let nodes = item.attributes.iter();
-            let ways = nodes.flat_map(|(_, node)| self.ways(Some(node), item, scan, row));
+        self.types.iter().all(|one| {
+            let nodes = one.item.attributes.iter();
+            let ways = nodes.flat_map(|(_, node)| self.ways(Some(node), *one, row));
             let mut joins = ways.filter_map(|(way, _)| match way {
                 Some((0, join)) => join,
                 _ => None,
             });
-            joins.all(|join| self.has_way_back(item, scan, join))
+            joins.all(|join| self.has_way_back(*one, join))
         })
     }
 
     /// Whether keys find the items whose rows lead to a joined parent, and the rows of the parents between.
-    fn has_way_back(&self, item: &ItemType, scan: &Scan, join: usize) -> bool {
-        let is_found = |item: &ItemType, scan: &Scan, columns: &[String], parent| {
-            let table = self.table_of(&scan.from);
-            let few = table.is_some_and(|table| rows(table) <= SHORT);
-            let is_said = |key: &str| finds(item, scan, key, (columns, parent), few);
-            let is_whole = |index: &Index| conditions_of_index(item, scan, index).is_empty();
-            self.is_found(&is_said, &is_whole)
+    fn has_way_back(&self, one: ItemScan<'_>, join: usize) -> bool {
+        let is_found = |one: ItemScan<'_>, is_said: &dyn Fn(&Placeholder) -> bool| {
+            let few = one.table.is_some_and(|table| rows(table) <= SHORT);
+            let has_key = |key: &str| one.finds(key, is_said, few);
+            let is_whole = |index: &Index| one.conditions_of_index(index).is_empty();
+            self.is_found(&has_key, &is_whole)
         };
-        let Some(on) = scan.joins.get(join).map(|join| &join.on) else {
+        let joins = &one.scan.joins;
+        let Some(on) = joins.get(join).map(|join| &join.on) else {
             return true;
         };
-        let ours: Vec<String> = on.iter().map(|one| one.ours.clone()).collect();
-        let Some(before) = on
-            .iter()
-            .find_map(|one| one.join)
-            .filter(|before| *before < join)
-        else {
-            return is_found(item, scan, &ours, Some(join));
+        let way = way(one.scan, Some(join));
+        let is_told = |value: &Placeholder| {
+            let path = path(value, one.scan);
+            path.is_some_and(|path| path.is_told_by(&way))
         };
-        // A key may be made of the parent's own columns.
-        if is_found(item, scan, &[], Some(join)) {
+        if is_found(one, &is_told) {
             return true;
         }
-        let between = scan.joins.get(before).map(|join| &join.table);
-        let mut others = self.items_read();
-        let is_between = |scan: &Scan| scan.from.table() == between;
-        others.any(|(item, scan)| is_between(scan) && is_found(item, scan, &ours, None))
-            && self.has_way_back(item, scan, before)
+        let before = on.iter().find_map(|one| one.join);
+        let Some(before) = before.filter(|before| *before < join) else {
+            return false;
+        };
+        let ours: Vec<String> = on.iter().map(|one| one.ours.clone()).collect();
+        let between = joins.get(before).map(|join| &join.table);
+        let mut others = self.types.iter();
+        others.any(|other| {
+            let is_said = |value: &Placeholder| is_said(other.scan, value.place.column, &ours);
+            other.scan.from.table() == between && is_found(*other, &is_said)
+        }) && self.has_way_back(one, before)
     }
 
     /// Whether a partition key is said, of the table or of an index that has all items.
@@ -1011,14 +982,13 @@ impl<'d> Priced<'d> {
     fn ways(
         &self,
         node: Option<&AttributeNode>,
-        item: &ItemType,
-        scan: &Scan,
+        one: ItemScan<'_>,
         row: &RowWrite<'_>,
     ) -> BTreeMap<Option<Way>, f64> {
         let mut ways = BTreeMap::new();
         // Rows that its `where` leaves out may come.
-        let made = node.map_or_else(|| self.made(item, &Values::new()), |_| 1.0);
-        let rows = Rows::of(scan, self.items(item) / made);
+        let made = node.map_or_else(|| self.made(one, &Values::new()), |_| 1.0);
+        let rows = Rows::of(one.scan, self.items(one) / made);
         let mut see = |held: Held<'_>| {
             let is_it = held.table == Some(&row.table.name);
             let copy = held.copy.filter(|copy| {
@@ -1030,27 +1000,21 @@ impl<'d> Priced<'d> {
             });
             ways.extend(copy.map(|copy| (Some(copy.way), copy.items)));
         };
-        let mut conditions = Vec::new();
-        match node {
+        let conditions = match node {
             Some(node) => {
                 self.facts.each_column(node, rows, &mut see);
-                node.visit(&mut |node| {
-                    if let AttributeNode::When { flag, .. } = node
-                        && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
-                    {
-                        conditions.push(condition.as_str());
-                    }
-                });
+                flags(node, one.scan)
             }
             None => {
-                if let Some(condition) = self.model.condition(item) {
+                let conditions = Vec::from_iter(self.model.condition(one.item));
+                for condition in &conditions {
                     self.facts.each_in_condition(condition, rows, &mut see);
-                    conditions.push(condition);
                 }
+                conditions
             }
-        }
+        };
         let queried = conditions.iter();
-        let queried = queried.filter_map(|one| self.items_by_query(one, item, scan, row));
+        let queried = queried.filter_map(|condition| self.items_by_query(condition, one, row));
         ways.extend(queried.map(|items| (None, items)));
         ways
     }
@@ -1059,13 +1023,11 @@ impl<'d> Priced<'d> {
     /// say the table's own key of each item type that it writes.
     fn must_search(&self, table: &Table, columns: &[String], found_by: &[String]) -> bool {
         let mut items = self.items_written(table, columns);
-        items.any(|(item, scan)| {
+        items.any(|one| {
             let nodes = self.model.table.key();
-            let mut nodes = nodes.filter_map(|key| item.node(&key.name));
-            nodes.any(|node| {
-                let mut places = node.places().into_iter();
-                !places.all(|place| is_said(scan, place.column, found_by))
-            })
+            let nodes = nodes.filter_map(|key| one.item.node(&key.name));
+            let mut places = nodes.flat_map(AttributeNode::places);
+            !places.all(|place| is_said(one.scan, place.column, found_by))
         })
     }
 
@@ -1075,56 +1037,50 @@ impl<'d> Priced<'d> {
     fn search(&self, written: &Written<'_>) -> Option<f64> {
         let (table, write) = (written.table, &written.write);
         let partition = &self.model.table.partition.name;
-        let is_found = |item: &ItemType, scan: &Scan| {
+        let before = &written.said.before;
+        let is_found = |one: ItemScan<'_>| {
             let takes_all = write.finds_all || rows(table) <= SHORT;
             let found_by = write.found_by.as_slice();
-            let is_said = |key: &str| finds(item, scan, key, (found_by, None), takes_all);
+            let is_said = |value: &Placeholder| is_said(one.scan, value.place.column, found_by);
+            let has_key = |key: &str| one.finds(key, &is_said, takes_all);
             // An index lacks the items without one of its key attributes.
             let is_whole = |index: &Index| {
-                let conditions = conditions_of_index(item, scan, index).into_iter();
-                let mut met = conditions
-                    .map(|one| (self.facts).is_surely_met(one, scan, table, &written.said.before));
+                let mut conditions = one.conditions_of_index(index).into_iter();
                 let mut key = index.key();
-                met.all(|is_met| is_met)
-                    && key.all(|key| is_never_absent(item, scan, &key.name, (table, found_by)))
+                conditions.all(|said| self.facts.is_surely_met(said, one.scan, table, before))
+                    && key.all(|key| one.is_never_absent(&key.name, found_by))
             };
-            self.is_found(&is_said, &is_whole)
+            self.is_found(&has_key, &is_whole)
         };
         let beside = |item: &ItemType| item.template(partition).map(ToString::to_string);
         let mut items = self.items_written(table, &write.columns);
-        items.try_fold(0.5_f64, |most, (item, scan)| {
-            if is_found(item, scan) {
+        items.try_fold(0.5_f64, |most, one| {
+            if is_found(one) {
                 return Some(most);
             }
             let others = self.items_written(table, &[]);
-            let others = others.filter(|(other, scan)| is_found(other, scan));
-            let units = others.filter_map(|other| {
-                if beside(item).is_some_and(|own| beside(other.0) == Some(own)) {
+            let units = others.filter(|other| is_found(*other)).filter_map(|other| {
+                if beside(one.item).is_some_and(|own| beside(other.item) == Some(own)) {
                     return Some(0.5);
                 }
-                let read = || read_units(self.bytes(other.0, None)) * 0.5;
-                self.says_key(other, (item, scan)).then(read)
+                let read = || read_units(self.bytes(other, None)) * 0.5;
+                self.says_key(other, one).then(read)
             });
             Some(most.max(units.reduce(f64::min)?))
         })
     }
 
     /// Whether each row has an item of the first type, which holds the columns that its key in the second one is made of.
-    fn says_key(
-        &self,
-        (other, of_other): (&'d ItemType, &'d Scan),
-        (item, scan): (&ItemType, &Scan),
-    ) -> bool {
-        let is_there = self.model.condition(other).is_none()
-            && other.explodes.is_empty()
-            && other.expired == Expired::Load;
-        let made = self.made_of(other, of_other, None);
+    fn says_key(&self, other: ItemScan<'d>, one: ItemScan<'_>) -> bool {
+        let is_there = self.model.condition(other.item).is_none()
+            && other.item.explodes.is_empty()
+            && other.item.expired == Expired::Load;
+        let made = self.made_of(other, None);
         let keys = self.model.table.key();
-        let mut values = keys
-            .filter_map(|key| item.template(&key.name))
-            .flat_map(Template::placeholders);
-        is_there
-            && values.all(|one| path(one, scan).is_some_and(|path| made.has(&[0], &path, true)))
+        let templates = keys.filter_map(|key| one.item.template(&key.name));
+        let values = templates.flat_map(Template::placeholders);
+        let mut paths = values.map(|value| path(value, one.scan));
+        is_there && paths.all(|path| path.is_some_and(|path| made.has(&[0], &path, true)))
     }
 
     /// The item types with the rows of a table that a statement writes: of an UPDATE those that have one of the columns that it
@@ -1133,16 +1089,13 @@ impl<'d> Priced<'d> {
         &self,
         table: &Table,
         columns: &[String],
-    ) -> impl Iterator<Item = (&'d ItemType, &'d Scan)> {
-        let items = self.items_read();
-        let own = items.filter(|(_, scan)| scan.from.table() == Some(&table.name));
-        own.filter(move |(item, scan)| {
-            let is_set = |held: &Held<'_>| {
-                let mut set = columns.iter();
-                held.copy.is_none() && set.any(|column| column.eq_ignore_ascii_case(held.column))
-            };
-            let mut nodes = item.attributes.iter();
-            columns.is_empty() || nodes.any(|(_, node)| self.is_any(node, scan, &is_set))
+    ) -> impl Iterator<Item = ItemScan<'d>> {
+        let items = self.types.iter().copied();
+        let own = items.filter(move |one| one.is_of(table));
+        own.filter(move |one| {
+            let is_set = |held: &Held<'_>| held.copy.is_none() && is_named(columns, held.column);
+            let mut nodes = one.item.attributes.iter();
+            columns.is_empty() || nodes.any(|(_, node)| self.is_any(node, one.scan, &is_set))
         })
     }
 
@@ -1150,8 +1103,7 @@ impl<'d> Priced<'d> {
     /// another one. `share`: of such items that have one of these attributes.
     fn put(
         &self,
-        item: &ItemType,
-        scan: &Scan,
+        one: ItemScan<'_>,
         new: Option<&Values>,
         (row, share): (Option<&RowWrite<'_>>, f64),
         touched: &dyn Fn(&AttributeNode) -> bool,
@@ -1159,22 +1111,22 @@ impl<'d> Priced<'d> {
         let is_new = new.is_some();
         let nothing = SaidValues::default();
         let said = row.map_or(&nothing, |row| row.said);
+        let item = one.item;
         let changes = |name: &str| item.node(name).is_some_and(touched);
         // Without what a condition says.
         let is_set = |name: &str| item.node(name).is_some_and(|node| touched(node.inner()));
         // An item whose own key changes is deleted and put anew, with all its entries.
         let moves = !is_new && self.model.table.key().any(|key| changes(&key.name));
         // With NULL in its key there is none: it only goes, or comes.
-        let moved =
-            [&said.before, &said.after].map(|values| self.has_key_of_null(item, scan, values));
+        let moved = [&said.before, &said.after].map(|values| self.has_key_of_null(one, values));
         let moved = if moved.contains(&true) { 1.0 } else { 2.0 };
         let values = new.unwrap_or(&nothing.after);
-        let each = write_units(self.new_bytes(item, None, values));
+        let each = write_units(self.new_bytes(one, None, values));
         let mut sum = each * if moves { moved } else { share };
-        let before = self.entries(item, scan, new.unwrap_or(&said.before));
-        let after = self.entries(item, scan, new.unwrap_or(&said.after));
+        let before = self.entries(one, new.unwrap_or(&said.before));
+        let after = self.entries(one, new.unwrap_or(&said.after));
         for ((index, before), (_, after)) in before.into_iter().zip(after) {
-            let own = write_units(self.new_bytes(item, Some(index), values));
+            let own = write_units(self.new_bytes(one, Some(index), values));
             let mut held = item
                 .attributes
                 .iter()
@@ -1191,7 +1143,7 @@ impl<'d> Priced<'d> {
                     after.of_all()
                 } else if index.key().any(|key| changes(&key.name)) {
                     entries_changed([before, after], stays, || {
-                        row.map_or(0.0, |row| self.taken_out_of(item, scan, index, row))
+                        row.map_or(0.0, |row| self.taken_out_of(one, index, row))
                     })
                 } else {
                     before.of_all() * stays
@@ -1201,29 +1153,27 @@ impl<'d> Priced<'d> {
     }
 
     /// Whether rows with these values make no item, since a column in the table's key is NULL.
-    fn has_key_of_null(&self, item: &ItemType, scan: &Scan, values: &Values) -> bool {
+    fn has_key_of_null(&self, one: ItemScan<'_>, values: &Values) -> bool {
         let keys = self.model.table.key();
-        let mut values_of_key = keys
-            .filter_map(|key| item.template(&key.name))
-            .flat_map(Template::mandatory);
-        values_of_key.any(|one| {
-            let own = scan.own_column(one.place.column);
-            !one.replaces_null() && own.and_then(|name| values.get(name)) == Some(&Constant::Null)
+        let mut needed = keys.flat_map(|key| one.needed(&key.name));
+        needed.any(|value| {
+            let own = one.scan.own_column(value.place.column);
+            own.and_then(|name| values.get(name)) == Some(&Constant::Null)
         })
     }
 
     /// The share of the updates without a known value that take an item out of an index; 0 if this one sets no column of its condition.
-    fn taken_out_of(&self, item: &ItemType, scan: &Scan, index: &Index, row: &RowWrite<'_>) -> f64 {
-        let conditions = conditions_of_index(item, scan, index);
+    fn taken_out_of(&self, one: ItemScan<'_>, index: &Index, row: &RowWrite<'_>) -> f64 {
+        let conditions = one.conditions_of_index(index);
         if !row.decides(&conditions) {
             return 0.0;
         }
         let met = |values: &Values| {
-            let mut entries = self.entries(item, scan, values).into_iter();
+            let mut entries = self.entries(one, values).into_iter();
             let own = entries.find(|(found, _)| found.name == index.name);
             own.map_or(Met::ALL, |(_, met)| met)
         };
-        self.taken_out(scan, &conditions, &met)
+        self.taken_out(one.scan, &conditions, &met)
     }
 
     /// The share of the updates without a known value that take a scan's rows out of what `met` says, among those that decide about it.
@@ -1248,8 +1198,7 @@ impl<'d> Priced<'d> {
     fn items_by_query(
         &self,
         condition: &str,
-        item: &ItemType,
-        scan: &Scan,
+        one: ItemScan<'_>,
         row: &RowWrite<'_>,
     ) -> Option<f64> {
         let mut tables = self.read_by.get(condition).into_iter().flatten();
@@ -1259,14 +1208,13 @@ impl<'d> Priced<'d> {
         {
             return None;
         }
-        let own = self.table_of(&scan.from);
-        let is_parent = own.is_some_and(|own| leads_to(own, row.table));
-        let is_child = own.is_some_and(|own| leads_to(row.table, own));
+        let is_parent = one.table.is_some_and(|own| leads_to(own, row.table));
+        let is_child = one.table.is_some_and(|own| leads_to(row.table, own));
         match (is_parent, is_child) {
             // A parent that comes or goes has no rows that lead to it.
             (true, false) if row.kind != WriteKind::Update => None,
             (false, true) => Some(1.0),
-            _ => Some((self.items(item) / rows(row.table)).max(1.0)),
+            _ => Some((self.items(one) / rows(row.table)).max(1.0)),
         }
     }
 
@@ -1312,32 +1260,29 @@ impl<'d> Priced<'d> {
     }
 
     /// The indexes that an item type stands in, each with how many of its items do whose rows have these values.
-    fn entries(&self, item: &ItemType, scan: &Scan, values: &Values) -> Vec<(&'d Index, Met)> {
+    fn entries(&self, one: ItemScan<'_>, values: &Values) -> Vec<(&'d Index, Met)> {
+        let scan = one.scan;
         let indexes = self.model.table.indexes.iter().filter_map(|index| {
             let mut needed = BTreeMap::new();
             for key in index.key() {
-                item.node(&key.name)?.visit(&mut |node| {
-                    if let AttributeNode::Template(template) = node {
-                        let values = template.mandatory().filter(|one| !one.replaces_null());
-                        needed.extend(values.map(|one| (&one.place.written, one)));
-                    }
-                });
+                one.item.node(&key.name)?;
+                let values = one.needed(&key.name);
+                needed.extend(values.map(|value| (&value.place.written, value)));
             }
-            let conditions = conditions_of_index(item, scan, index);
-            let table = self.table_of(&scan.from);
+            let conditions = one.conditions_of_index(index);
             let met = conditions.iter().map(|condition| {
-                table.map_or(Met::ALL, |table| {
+                one.table.map_or(Met::ALL, |table| {
                     self.facts.met(condition, scan, table, values)
                 })
             });
             // What a condition asks for is counted by it.
-            let is_asked = |one: &Placeholder| {
+            let is_asked = |value: &Placeholder| {
                 let mut conditions = conditions.iter();
-                let name = column_name(scan, one.place.column);
+                let name = column_name(scan, value.place.column);
                 name.is_some_and(|name| conditions.any(|condition| has_word(condition, name)))
             };
-            let present = needed.into_values().filter(|one| !is_asked(one));
-            let present = present.map(|one| self.present(one, scan, values));
+            let present = needed.into_values().filter(|value| !is_asked(value));
+            let present = present.map(|value| self.present(value, one, values));
             Some((index, met.chain(present).fold(Met::ALL, Met::and)))
         });
         indexes.collect()
@@ -1351,8 +1296,8 @@ impl<'d> Priced<'d> {
     }
 
     /// In how many rows a value is not NULL whose own table has these values.
-    fn present(&self, value: &Placeholder, scan: &Scan, values: &Values) -> Met {
-        let path = path(value, scan).zip(self.table_of(&scan.from));
+    fn present(&self, value: &Placeholder, one: ItemScan<'_>, values: &Values) -> Met {
+        let path = path(value, one.scan).zip(one.table);
         path.map_or(Met::ALL, |(path, table)| {
             self.facts.given(&path, table, values)
         })
@@ -1368,19 +1313,19 @@ impl<'d> Priced<'d> {
 
     /// Bytes of all items of the table, as a Scan reads them.
     fn scanned(&self) -> f64 {
-        let items = self.items_read();
-        let bytes = items.map(|(item, _)| self.items(item) * self.bytes(item, None));
+        let items = self.types.iter().copied();
+        let bytes = items.map(|one| self.items(one) * self.bytes(one, None));
         bytes.sum()
     }
 
     /// Bytes that are stored, with the 100 that DynamoDB adds to each item.
     fn stored(&self) -> f64 {
-        let items = self.items_read().map(|(item, scan)| {
-            let own = self.bytes(item, None) + 100.0;
-            let entries = self.entries(item, scan, &Values::new()).into_iter();
+        let items = self.types.iter().map(|one| {
+            let own = self.bytes(*one, None) + 100.0;
+            let entries = self.entries(*one, &Values::new()).into_iter();
             let entries =
-                entries.map(|(index, met)| (self.bytes(item, Some(index)) + 100.0) * met.of_all());
-            self.items(item) * (own + entries.sum::<f64>())
+                entries.map(|(index, met)| (self.bytes(*one, Some(index)) + 100.0) * met.of_all());
+            self.items(*one) * (own + entries.sum::<f64>())
         });
         items.sum()
     }
@@ -1397,7 +1342,42 @@ struct AskedKey<'p> {
     filtered: BTreeSet<String>,
 }
 
-impl AskedKey<'_> {
+impl<'p> AskedKey<'p> {
+    /// What a key condition asks for, also of the columns of a table; the filter is about attributes of these item types.
+    fn of(pattern: &'p AccessPattern, types: &[ItemScan<'p>], main: Option<&Table>) -> Self {
+        let parameters = pattern
+            .placeholders()
+            .filter_map(|one| pattern.parameters.get(one.place.column))
+            .map(|parameter| &*parameter.name);
+        let filtered = pattern.filter.iter().flat_map(|filter| &filter.names);
+        let columns = filtered.flat_map(|name| {
+            let nodes = types.iter().filter_map(|one| {
+                let places = one.item.node(name)?.places();
+                Some((one.scan, places))
+            });
+            nodes.flat_map(|(scan, places)| {
+                let columns = places.into_iter();
+                columns.filter_map(|place| column_name(scan, place.column))
+            })
+        });
+        let (mut equal, mut ranged) = (BTreeSet::new(), BTreeSet::new());
+        let is_main = |one: &&ItemScan<'_>| main.is_some_and(|main| one.is_of(main));
+        for one in types.iter().filter(is_main) {
+            for value in key_values(pattern, one.item) {
+                let is_one = value.comparator == Comparator::Equal && !value.begins;
+                let found = if is_one { &mut equal } else { &mut ranged };
+                let column = path(value.placeholder, one.scan);
+                found.extend(column.filter(|_| matches!(value.asked, Value::Parameter(_))));
+            }
+        }
+        Self {
+            parameters: parameters.collect(),
+            equal,
+            ranged,
+            filtered: columns.map(str::to_owned).collect(),
+        }
+    }
+
     /// Whether it says what a column is equal to. A constant stands in the key, or its index has only rows with it, where the
     /// filter does not ask for the column.
     fn gives(&self, equal: &Equal) -> bool {
@@ -1436,9 +1416,8 @@ impl AskedKey<'_> {
 
 /// Whether the database changes a foreign key's columns when the parent is deleted.
 fn is_changed(key: &ForeignKey) -> bool {
-    let action = key.on_delete;
     matches!(
-        action,
+        key.on_delete,
         ReferentialAction::SetNull | ReferentialAction::SetDefault
     )
 }
@@ -1446,25 +1425,21 @@ fn is_changed(key: &ForeignKey) -> bool {
 /// What a child's row has before and after the database changes a foreign key's columns: `SET NULL (…)` of PostgreSQL leaves some of
 /// them, which may not be NULL.
 fn unset(key: &ForeignKey, child: &Table, dbms: Dbms) -> SaidValues {
-    let value = |column: &String| {
-        let column = child.column(column);
+    let sets_default = key.on_delete == ReferentialAction::SetDefault;
+    let mut said = SaidValues::default();
+    for name in &key.columns {
+        let column = child.column(name);
         let default = column.and_then(|column| column.default.as_deref());
-        match default.filter(|_| key.on_delete == ReferentialAction::SetDefault) {
+        let value = match default.filter(|_| sets_default) {
             Some(default) => constant(default, dbms).unwrap_or(Constant::Other),
             None => Constant::Null,
+        };
+        if sets_default || column.is_some_and(|column| column.nullable) {
+            said.before.insert(name.clone(), Constant::Other);
+            said.after.insert(name.clone(), value);
         }
-    };
-    let is_set = |column: &&String| {
-        let column = child.column(column);
-        key.on_delete == ReferentialAction::SetDefault || column.is_some_and(|one| one.nullable)
-    };
-    let columns = || key.columns.iter().filter(is_set);
-    let before = columns().map(|column| (column.clone(), Constant::Other));
-    let after = columns().map(|column| (column.clone(), value(column)));
-    SaidValues {
-        before: before.collect(),
-        after: after.collect(),
     }
+    said
 }
 
 /// The column that a value has, as the rows of its scan lead to it.
@@ -1472,19 +1447,24 @@ fn path(value: &Placeholder, scan: &Scan) -> Option<Path> {
     let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(value.place.column) else {
         return None;
     };
-    let (mut steps, mut next) = (Vec::new(), *join);
-    while let Some(join) = next.and_then(|at| scan.joins.get(at)) {
-        let pairs = || join.on.iter();
+    let (steps, column) = (way(scan, *join), name.clone());
+    Some(Path { steps, column })
+}
+
+/// The way from the rows of a scan to a joined parent.
+fn way(scan: &Scan, mut join: Option<usize>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while let Some(parent) = join.and_then(|at| scan.joins.get(at)) {
+        let pairs = || parent.on.iter();
         steps.push(Step {
             columns: pairs().map(|one| one.ours.clone()).collect(),
-            table: join.table.clone(),
+            table: parent.table.clone(),
             referenced: pairs().map(|one| one.theirs.clone()).collect(),
         });
-        next = join.on.first()?.join;
+        join = pairs().next().and_then(|one| one.join);
     }
     steps.reverse();
-    let column = name.clone();
-    Some(Path { steps, column })
+    steps
 }
 
 /// The name of a column of a scan, of whatever table.
@@ -1510,18 +1490,16 @@ fn filtered(bytes: f64, filter: &Filter) -> f64 {
     }
 }
 
-/// The conditions by which items of a type stand in an index. Keys of one condition are there together.
-fn conditions_of_index<'s>(item: &ItemType, scan: &'s Scan, index: &Index) -> BTreeSet<&'s str> {
-    let mut conditions = BTreeSet::new();
-    for node in index.key().filter_map(|key| item.node(&key.name)) {
-        node.visit(&mut |node| {
-            if let AttributeNode::When { flag, .. } = node
-                && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
-            {
-                conditions.insert(condition.as_str());
-            }
-        });
-    }
+/// The conditions that decide whether an attribute, or a part of it, is there.
+fn flags<'s>(node: &AttributeNode, scan: &'s Scan) -> Vec<&'s str> {
+    let mut conditions = Vec::new();
+    node.visit(&mut |node| {
+        if let AttributeNode::When { flag, .. } = node
+            && let Some(ScanColumn::Flag(condition)) = scan.columns.get(*flag)
+        {
+            conditions.push(condition.as_str());
+        }
+    });
     conditions
 }
 
@@ -1533,56 +1511,12 @@ fn is_key(index: &Index, name: &str) -> bool {
 /// Whether a column of a scan is one of these of its own table.
 fn is_said(scan: &Scan, column: usize, columns: &[String]) -> bool {
     let own = scan.own_column(column);
-    own.is_some_and(|name| columns.iter().any(|one| one.eq_ignore_ascii_case(name)))
+    own.is_some_and(|name| is_named(columns, name))
 }
 
-/// Whether these columns of the item's own table, and all columns of a joined parent, give a partition key. All shards are asked. One
-/// that all rows share finds them too, if they are all wanted or few.
-fn finds(
-    item: &ItemType,
-    scan: &Scan,
-    key: &str,
-    (columns, parent): (&[String], Option<usize>),
-    takes_all: bool,
-) -> bool {
-    let Some(node) = item.node(key) else {
-        return false;
-    };
-    let (mut is_found, mut says_something) = (true, false);
-    node.visit(&mut |node| {
-        is_found &= match node {
-            AttributeNode::Template(template) => template.placeholders().all(|one| {
-                let column = one.place.column;
-                let is_of_parent = matches!(scan.columns.get(column),
-                    Some(ScanColumn::Column { join: Some(join), .. }) if Some(*join) == parent);
-                let is_said = is_said(scan, column, columns) || is_of_parent;
-                says_something |= is_said;
-                one.shards().is_some() || is_said
-            }),
-            _ => true,
-        };
-    });
-    is_found && (says_something || takes_all)
-}
-
-/// Whether all rows of a table with values in these columns have a key attribute, as far as they meet its condition.
-fn is_never_absent(
-    item: &ItemType,
-    scan: &Scan,
-    key: &str,
-    (table, columns): (&Table, &[String]),
-) -> bool {
-    let Some(template) = item.template(key) else {
-        return false;
-    };
-    let mut mandatory = template.mandatory();
-    mandatory.all(|one| {
-        let at = one.place.column;
-        let column = scan.own_column(at).and_then(|name| table.column(name));
-        let is_whole = one.place.path.is_empty()
-            && (is_said(scan, at, columns) || column.is_some_and(Column::is_never_absent));
-        one.replaces_null() || is_whole
-    })
+/// Whether a column is one of these.
+fn is_named(columns: &[String], name: &str) -> bool {
+    columns.iter().any(|one| one.eq_ignore_ascii_case(name))
 }
 
 /// Whether a statement skips rows, of which an access pattern answers a page. `asks`: what its SQL asks, or without SQL the statement.

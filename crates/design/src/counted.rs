@@ -130,10 +130,7 @@ fn base_name(catalog: &Catalog, sql: &str) -> Option<String> {
     let first = sql
         .split(|c: char| !c.is_alphabetic())
         .find(|word| !word.is_empty())?;
-    if !FIRST_WORDS
-        .iter()
-        .any(|word| first.eq_ignore_ascii_case(word))
-    {
+    if !FIRST_WORDS.contains(&&*first.to_ascii_lowercase()) {
         return None;
     }
     let prepared = parametrized(sql, dbms, Lists::Split).ok();

@@ -10,21 +10,18 @@ use dynafold_mapping::yaml::{YamlContent, YamlEntry, YamlNode, parse};
 #[derive(Debug, Clone)]
 pub(crate) struct Addition {
     /// The maps that it stands in, from the top on; those that are not there are made.
-    pub(crate) within: Vec<String>,
-    pub(crate) entry: Entry,
+    within: Vec<String>,
+    key: String,
+    entry: Entry,
 }
 
 /// An entry of a map.
 #[derive(Debug, Clone)]
-pub(crate) enum Entry {
-    /// One line: its key and value as YAML, and what is said of it.
-    Line {
-        key: String,
-        value: String,
-        comment: String,
-    },
+enum Entry {
+    /// One line: its value as YAML, and what is said of it.
+    Line { value: String, comment: String },
     /// Lines, the first of them indented by two, as a section of the mapping has them.
-    Block { key: String, lines: String },
+    Block(String),
 }
 
 /// Why a mapping cannot be added to where it is to be.
@@ -40,11 +37,8 @@ impl Addition {
     pub(crate) fn line(within: &[&str], key: &str, value: String, comment: String) -> Self {
         Self {
             within: within.iter().map(|name| (*name).to_owned()).collect(),
-            entry: Entry::Line {
-                key: key.to_owned(),
-                value,
-                comment,
-            },
+            key: key.to_owned(),
+            entry: Entry::Line { value, comment },
         }
     }
 
@@ -52,17 +46,8 @@ impl Addition {
     pub(crate) fn block(section: &str, key: &str, lines: String) -> Self {
         Self {
             within: vec![section.to_owned()],
-            entry: Entry::Block {
-                key: key.to_owned(),
-                lines,
-            },
-        }
-    }
-
-    /// The key of what is added.
-    fn key(&self) -> &str {
-        match &self.entry {
-            Entry::Line { key, .. } | Entry::Block { key, .. } => key,
+            key: key.to_owned(),
+            entry: Entry::Block(lines),
         }
     }
 
@@ -107,12 +92,8 @@ impl Addition {
                 let from = entries.iter().find(|entry| is_join && entry.key == "from");
                 let last = from.or(entries.last()).ok_or_else(|| self.refused(ODD))?;
                 // A section of its own stands apart.
-                let before = if missing.is_empty() || indent > 0 {
-                    ""
-                } else {
-                    "\n"
-                };
-                let lines = self.lines(missing, indent, before);
+                let before = text_if(!missing.is_empty() && indent == 0, "\n");
+                let lines = self.lines(missing, indent, &before);
                 (end_of_line(text, last.value.span.end), lines)
             }
             _ => return Err(self.refused(ODD)),
@@ -123,11 +104,8 @@ impl Addition {
             Some(line) => line.ends_with('\r'),
             None => text.contains("\r\n"),
         };
-        let break_before = if before.is_empty() || before.ends_with('\n') || !added.contains('\n') {
-            ""
-        } else {
-            "\n"
-        };
+        let is_within_line = !before.is_empty() && !before.ends_with('\n');
+        let break_before = text_if(is_within_line && added.contains('\n'), "\n");
         let mut own = format!("{break_before}{added}");
         if is_crlf {
             own = own.replace('\n', "\r\n");
@@ -144,7 +122,7 @@ impl Addition {
     fn is_in(&self, text: &str) -> bool {
         let root = parse(text);
         let mut node = root.as_ref().ok();
-        for name in self.within.iter().map(String::as_str).chain([self.key()]) {
+        for name in self.within.iter().chain([&self.key]) {
             node = node.and_then(|node| node.get(name));
         }
         node.is_some()
@@ -160,15 +138,11 @@ impl Addition {
         }
         let own = " ".repeat(at);
         match &self.entry {
-            Entry::Line {
-                key,
-                value,
-                comment,
-            } => {
+            Entry::Line { value, comment } => {
                 let comment = text_if(!comment.is_empty(), format!("    # {comment}"));
-                out.push_str(&format!("{own}{}: {value}{comment}\n", scalar(key)));
+                out.push_str(&format!("{own}{}: {value}{comment}\n", scalar(&self.key)));
             }
-            Entry::Block { lines, .. } => {
+            Entry::Block(lines) => {
                 for line in lines.lines() {
                     let line = line.strip_prefix("  ").unwrap_or(line);
                     if line.is_empty() {
@@ -189,7 +163,7 @@ impl Addition {
         map: &YamlNode,
         missing: &[String],
     ) -> Result<(usize, String), Unwritable> {
-        let Entry::Line { key, value, .. } = &self.entry else {
+        let Entry::Line { value, .. } = &self.entry else {
             return Err(
                 self.refused("it is written in braces `{ }`: write each entry on its own line")
             );
@@ -199,7 +173,7 @@ impl Addition {
             .and_then(|map| map.strip_suffix('}'));
         let inside = inside.ok_or_else(|| self.refused(ODD))?;
         let end = map.span.start + inside.trim_end().len();
-        let mut added = format!("{}: {value}", scalar(key));
+        let mut added = format!("{}: {value}", scalar(&self.key));
         for name in missing.iter().rev() {
             added = format!("{name}: {{ {added} }}");
         }

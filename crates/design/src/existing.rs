@@ -22,9 +22,9 @@ pub(crate) struct Existing<'m> {
     pub(crate) catalog: &'m Catalog,
 }
 
-/// An item type that has all rows of its table.
+/// An item type with the table whose rows it is made of.
 #[derive(Clone, Copy)]
-pub(crate) struct Whole<'m> {
+pub(crate) struct TableItem<'m> {
     pub(crate) item: &'m ItemType,
     pub(crate) table: &'m Table,
     scan: &'m Scan,
@@ -51,22 +51,15 @@ pub(crate) struct KeyCondition {
 
 impl<'m> Existing<'m> {
     /// The item types that have all rows of their tables, the first of each table.
-    pub(crate) fn whole(self) -> Vec<Whole<'m>> {
-        let mut found: Vec<Whole<'m>> = Vec::new();
-        for item in &self.model.item_types {
-            let Some((scan, table)) = self.read_from(item) else {
-                continue;
-            };
+    pub(crate) fn whole(self) -> Vec<TableItem<'m>> {
+        let mut found: Vec<TableItem<'m>> = Vec::new();
+        for one in self.table_items() {
+            let item = one.item;
             let is_whole = item.condition.is_none()
                 && item.explodes.is_empty()
                 && item.expired == Expired::Load;
-            if is_whole && !found.iter().any(|known| known.table.name == table.name) {
-                found.push(Whole {
-                    item,
-                    table,
-                    scan,
-                    catalog: self.catalog,
-                });
+            if is_whole && !found.iter().any(|known| known.table.name == one.table.name) {
+                found.push(one);
             }
         }
         found
@@ -74,46 +67,51 @@ impl<'m> Existing<'m> {
 
     /// The tables that some item type is made of.
     pub(crate) fn tables(self) -> BTreeSet<TableName> {
-        let tables = self.model.item_types.iter();
-        let tables = tables.filter_map(|item| Some(self.read_from(item)?.1.name.clone()));
+        let tables = self.table_items().map(|one| one.table.name.clone());
         tables.collect()
     }
 
     /// The tables whose item types store NULL instead of leaving the attribute out.
     pub(crate) fn keeping_nulls(self) -> BTreeSet<TableName> {
-        let keeping = self.model.item_types.iter().filter(|item| item.keep_nulls);
-        let tables = keeping.filter_map(|item| Some(self.read_from(item)?.1.name.clone()));
-        tables.collect()
+        let keeping = self.table_items().filter(|one| one.item.keep_nulls);
+        keeping.map(|one| one.table.name.clone()).collect()
     }
 
     /// The name of an item type that holds a column of the table and is none of those that [`Self::whole`] gives.
     pub(crate) fn other_holder(self, table: &TableName, column: &str) -> Option<&'m str> {
         let whole = self.whole();
-        let mut items = self.model.item_types.iter();
-        let item = items.find(|item| {
-            let is_first = whole.iter().any(|one| one.item.name == item.name);
-            let from = self.read_from(item).filter(|_| !is_first);
-            from.is_some_and(|(scan, own)| {
-                let mut places = item.attributes.iter().flat_map(|(_, node)| node.places());
-                let is_column = |at: usize| {
-                    matches!(scan.columns.get(at),
-                        Some(ScanColumn::Column { join: None, name, .. }) if name == column)
-                };
-                own.name == *table && places.any(|place| is_column(place.column))
-            })
+        let is_first = |item: &ItemType| whole.iter().any(|one| one.item.name == item.name);
+        let mut others = self.table_items().filter(|one| !is_first(one.item));
+        let other = others.find(|one| {
+            let mut places = (one.item.attributes.iter()).flat_map(|(_, node)| node.places());
+            let is_column = |at: usize| {
+                matches!(one.scan.columns.get(at),
+                    Some(ScanColumn::Column { join: None, name, .. }) if name == column)
+            };
+            one.table.name == *table && places.any(|place| is_column(place.column))
         })?;
-        Some(&item.name)
+        Some(&other.item.name)
     }
 
-    fn read_from(self, item: &ItemType) -> Option<(&'m Scan, &'m Table)> {
+    fn table_items(self) -> impl Iterator<Item = TableItem<'m>> {
+        let items = self.model.item_types.iter();
+        items.filter_map(move |item| self.table_item(item))
+    }
+
+    fn table_item(self, item: &'m ItemType) -> Option<TableItem<'m>> {
         let scan = &self.model.passes.get(item.pass)?.scan;
-        Some((scan, self.catalog.table(scan.from.table()?)?))
+        Some(TableItem {
+            item,
+            table: self.catalog.table(scan.from.table()?)?,
+            scan,
+            catalog: self.catalog,
+        })
     }
 
     /// The joins and attributes of the item types that have all rows. `aliases`: of an item type, by its name, the aliases of
     /// the parents that it looks up.
     pub(crate) fn items(self, aliases: &dyn Fn(&str) -> Vec<String>) -> BTreeMap<TableName, Item> {
-        let item = |whole: &Whole<'m>| {
+        let item = |whole: &TableItem<'m>| {
             let own = aliases(&whole.item.name);
             let joins = whole.scan.joins.iter().enumerate();
             let joins = joins.filter(|(_, join)| own.contains(&join.alias));
@@ -164,21 +162,15 @@ impl<'m> Existing<'m> {
         ask: &Ask<'_>,
         descends: bool,
     ) -> bool {
-        let Some((scan, table)) = self.read_from(item) else {
+        let Some(made) = self.table_item(item) else {
             return false;
-        };
-        let whole = Whole {
-            item,
-            table,
-            scan,
-            catalog: self.catalog,
         };
         let mut ordered = Vec::new();
         for attribute in key {
-            let template = whole.always(attribute);
-            let given = template.and_then(|one| whole.given_text(ask, one, &mut Vec::new()));
+            let template = made.always(attribute);
+            let given = template.and_then(|one| made.given_text(ask, one, &mut Vec::new()));
             let is_sorted = given
-                .is_some_and(|(_, rest)| whole.add_sorted_columns(attribute, rest, &mut ordered));
+                .is_some_and(|(_, rest)| made.add_sorted_columns(attribute, rest, &mut ordered));
             if !is_sorted {
                 break;
             }
@@ -207,7 +199,7 @@ impl<'m> Existing<'m> {
     }
 
     /// The key of the table, and those of the indexes that hold all items of the type.
-    fn keys(self, whole: &Whole<'m>) -> Vec<ItemKey<'m>> {
+    fn keys(self, whole: &TableItem<'m>) -> Vec<ItemKey<'m>> {
         let table = &self.model.table;
         let own = (
             None,
@@ -236,7 +228,7 @@ fn index_name(index: Option<&Index>) -> Option<&str> {
     index.map(|index| &*index.name)
 }
 
-impl<'m> Whole<'m> {
+impl<'m> TableItem<'m> {
     /// The template of a key attribute, if every item of the type has that attribute.
     fn always(&self, key: &KeyAttribute) -> Option<&'m Template> {
         let AttributeNode::Template(template) = self.item.node(&key.name)? else {
@@ -367,7 +359,7 @@ impl<'m> Whole<'m> {
         &self,
         ask: &Ask<'_>,
         key: &ItemKey<'m>,
-        children: &[(Whole<'m>, ItemKey<'m>)],
+        children: &[(TableItem<'m>, ItemKey<'m>)],
     ) -> Option<KeyCondition> {
         let mut used: Vec<&Path> = Vec::new();
         let mut text: Vec<String> = Vec::new();

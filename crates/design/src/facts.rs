@@ -446,9 +446,8 @@ impl Facts<'_> {
     fn passing(&self, filter: &Filter, table: &Table) -> f64 {
         let path = &filter.path;
         let found = path.find(table, self.catalog);
-        let sample = found.and_then(|(table, column)| self.sample(table, column));
         // NULL meets no comparison.
-        let present = sample.map_or(1.0, |sample| float(sample.present) / float(sample.rows));
+        let present = found.map_or(1.0, |(table, column)| self.present(table, column));
         let one = present / self.distinct(path, table).max(2.0);
         let share = match &filter.test {
             Test::Exists => self.present_at(path, table),

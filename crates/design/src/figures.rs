@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dynafold_format::{joined, rounded, text_if};
+use dynafold_format::{free_name, joined, rounded, text_if};
 use dynafold_mapping::Described;
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, ForeignKey, Table, TableName};
 use dynafold_sql::{WriteKind, identifier, table_reference};
@@ -62,22 +62,20 @@ impl Figures {
     /// The name of the table that holds the figures of a query, to which they are added.
     fn table(&mut self, catalog: &Catalog, query: &FigureQuery) -> TableName {
         let base = format!("{}_by_{}", query.base.name, query.groups.join("_"));
-        let numbered = (2..).map(|number| format!("{base}_{number}"));
-        let names = std::iter::once(base.clone()).chain(numbered);
-        let mut names = names.map(|name| TableName {
+        let of_schema = |name: &str| TableName {
             schema: query.base.schema.clone(),
-            name,
-        });
-        let is_usable = |name: &TableName| match self.tables.get(name) {
-            Some(kept) => {
-                kept.of.base == query.base
-                    && kept.of.groups == query.groups
-                    && kept.of.conditions == query.conditions
-                    && kept.of.from == query.from
-            }
-            None => catalog.find(&name.name).is_none() && catalog.table(name).is_none(),
+            name: name.to_owned(),
         };
-        let name = names.find(is_usable).unwrap_or_default();
+        let is_other = |name: &str| match self.tables.get(&of_schema(name)) {
+            Some(kept) => {
+                kept.of.base != query.base
+                    || kept.of.groups != query.groups
+                    || kept.of.conditions != query.conditions
+                    || kept.of.from != query.from
+            }
+            None => catalog.find(name).is_some() || catalog.table(&of_schema(name)).is_some(),
+        };
+        let name = of_schema(&free_name(&base, &is_other));
         let kept = self.tables.entry(name.clone());
         let kept = kept.or_insert_with(|| KeptFigures {
             of: query.clone(),
@@ -132,8 +130,8 @@ impl Figures {
         slots: &BTreeMap<usize, usize>,
     ) -> Catalog {
         let used = slots.keys().filter_map(|at| structures.get(*at));
-        let used = used.flat_map(|structure| structure.parts.iter().map(|part| &part.table.name));
-        let used: BTreeSet<&TableName> = used.collect();
+        let used = used.flat_map(|structure| &structure.parts);
+        let used: BTreeSet<&TableName> = used.map(|part| &part.table.name).collect();
         let mut left = catalog.clone();
         let is_kept = |name: &TableName| !self.tables.contains_key(name) || used.contains(name);
         left.tables.retain(|table| is_kept(&table.name));

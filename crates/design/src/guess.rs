@@ -3,6 +3,7 @@
 use dynafold_format::{free_name, joined, text_if};
 use dynafold_relational::catalog::{Catalog, Table, TypeFamily};
 
+use crate::has_items;
 use crate::owner::is_audit;
 use crate::workload::Statement;
 use dynafold_sql::{identifier, table_reference};
@@ -10,10 +11,7 @@ use dynafold_sql::{identifier, table_reference};
 /// A read by key of each table, of the children of each parent, and by each unique key.
 pub fn guess(catalog: &Catalog) -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
-    for table in &catalog.tables {
-        if !table.is_stored() || !table.readable || table.row_key().is_empty() {
-            continue;
-        }
+    for table in catalog.tables.iter().filter(|table| has_items(table)) {
         let name = &table.name.name;
         let mut add = |name: String, columns: &[String], order: &str, about: String| {
             // A name that a shell takes without quotes.
@@ -54,25 +52,17 @@ pub fn guess(catalog: &Catalog) -> Vec<Statement> {
             }
         }
         for foreign in &table.foreign_keys {
-            let Some(parent) = catalog
-                .table(&foreign.references)
-                .filter(|_| !is_audit(foreign))
-            else {
+            let is_listed = foreign.columns != key && !is_audit(foreign);
+            let parent = catalog.table(&foreign.references);
+            let Some(parent) = parent.filter(|_| is_listed) else {
                 continue;
             };
-            if foreign.columns == key {
-                continue;
-            }
             let order = order(catalog, table, key);
             let parent = &parent.name.name;
             let mut pattern = format!("{name}_of_{parent}");
-            let twice = table
-                .foreign_keys
-                .iter()
-                .filter(|other| other.references == foreign.references)
-                .count()
-                > 1;
-            if twice {
+            let keys = table.foreign_keys.iter();
+            let to_parent = keys.filter(|other| other.references == foreign.references);
+            if to_parent.count() > 1 {
                 pattern = format!("{pattern}_by_{}", foreign.columns.join("_"));
             }
             add(

@@ -19,8 +19,10 @@ pub(crate) struct MappingNames {
 }
 
 impl MappingNames {
-    pub(crate) fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
-        let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
+    /// Those of a new mapping.
+    pub(crate) fn choose(catalog: &Catalog) -> Self {
+        let tables = || catalog.tables.iter().filter(|table| table.is_stored());
+        let is_column = |name: &str| tables().any(|table| table.column(name).is_some());
         let free = |wanted: &str| {
             let mut name = wanted.to_owned();
             while is_column(&name) {
@@ -31,7 +33,7 @@ impl MappingNames {
         let mut item_types: Vec<(TableName, String)> = Vec::new();
         // Tables that are found without their schema choose first: their bare names are known to people.
         let (found, others): (Vec<&Table>, Vec<&Table>) =
-            (tables.iter()).partition(|table| catalog.finds(&table.name));
+            tables().partition(|table| catalog.finds(&table.name));
         for table in found.into_iter().chain(others) {
             let bare = in_capitals(&table.name.name);
             let is_taken = |name: &str| item_types.iter().any(|(_, other)| other == name);

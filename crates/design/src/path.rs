@@ -100,6 +100,30 @@ impl Path {
         }
     }
 
+    /// The columns of the table itself that decide what it ends at: the column, or the reference that the way begins with.
+    pub(crate) fn own_columns(&self) -> &[String] {
+        match self.steps.first() {
+            Some(step) => &step.columns,
+            None => std::slice::from_ref(&self.column),
+        }
+    }
+
+    /// A column of the parent at the end of a way.
+    pub(crate) fn of(way: &[Step], column: &str) -> Self {
+        Self {
+            steps: way.to_vec(),
+            column: column.to_owned(),
+        }
+    }
+
+    /// Whether it has one value in all rows that lead to one parent, at the end of a way: it is their reference to it, or a column of it.
+    pub(crate) fn is_told_by(&self, way: &[Step]) -> bool {
+        match way {
+            [step] if self.steps.is_empty() => step.columns.contains(&self.column),
+            _ => self.steps == way,
+        }
+    }
+
     /// The same value by the shortest way: a parent's key stands in the child too.
     pub(crate) fn shortened(mut self) -> Self {
         while let Some(step) = self.steps.last() {

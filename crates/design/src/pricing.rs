@@ -13,11 +13,12 @@ use crate::choose::{
 };
 use crate::facts::{Facts, Met, entries_changed, taken_out};
 use crate::figures::Figures;
+use crate::path::{Path, Step};
 use crate::pins::Pins;
-use crate::structure::{Part, Structure, is_allowed, own_part};
+use crate::structure::{KeyPart, Part, Structure, is_allowed, own_part};
 use crate::workload::Statement;
 use crate::writes::{Values, Write, Writes};
-use crate::{MANY, SHORT, Way, facts, path};
+use crate::{MANY, SHORT, Way, facts};
 
 /// Seconds of a month of thirty days.
 pub(crate) const MONTH: f64 = 2_592_000.0;
@@ -74,6 +75,7 @@ pub(crate) fn fetched(items: f64, bytes: f64) -> (f64, f64) {
 }
 
 /// What reads and writes cost, in US dollars a month on demand.
+#[derive(Clone, Copy)]
 pub(crate) struct Pricing<'d> {
     pub(crate) facts: Facts<'d>,
     pub(crate) prices: &'d Prices,
@@ -95,7 +97,7 @@ impl Pricing<'_> {
     /// Bytes that one request of a read reads. `others`: item types that stand between and are left out.
     fn read_bytes(&self, ask: &Ask<'_>, in_index: bool, others: &[(&Table, f64)]) -> f64 {
         let facts = self.facts;
-        let item = |table: &Table, outputs: &[(path::Path, String)], filters: &[&path::Path]| {
+        let item = |table: &Table, outputs: &[(Path, String)], filters: &[&Path]| {
             let paths = outputs.iter().map(|(path, _)| path);
             let paths = paths.chain(filters.iter().copied());
             if in_index && outputs.len() <= PROJECTED {
@@ -104,7 +106,7 @@ impl Pricing<'_> {
                 facts.item(table) + paths.map(|path| facts.copied(path, table)).sum::<f64>()
             }
         };
-        let filters: Vec<&path::Path> = ask.filters.iter().map(|filter| &filter.path).collect();
+        let filters: Vec<&Path> = ask.filters.iter().map(|filter| &filter.path).collect();
         let entries = facts.found(ask) * float(ask.items_of_row());
         let mut bytes = entries * item(ask.root, ask.held(), &filters);
         let each = |table: &Table| facts::rows(table) / facts::rows(ask.root);
@@ -227,7 +229,7 @@ impl Pricing<'_> {
         let outputs = (ask.types())
             .flat_map(|(table, outputs)| outputs.iter().map(move |(path, _)| (table, path)));
         let mut cost = 0.0;
-        let mut updated: BTreeMap<(TableName, Vec<path::Step>), f64> = BTreeMap::new();
+        let mut updated: BTreeMap<(TableName, Vec<Step>), f64> = BTreeMap::new();
         for (table, path) in outputs {
             let bytes = self.facts.copied(path, table) * facts::rows(table);
             cost += self.prices.storage(bytes).unwrap_or_default();
@@ -284,16 +286,15 @@ impl Pricing<'_> {
                 continue;
             };
             let filters = ask.filters.iter().map(|filter| &filter.path);
-            let paths: Vec<&path::Path> = outputs
+            let paths: Vec<&Path> = outputs
                 .iter()
                 .map(|(path, _)| path)
                 .chain(filters)
                 .collect();
             let is_whole = outputs.len() > PROJECTED;
             let share = self.share(structure, part);
-            let is_needed = |column: &String| {
-                is_whole || paths.iter().any(|path| **path == path::Path::own(column))
-            };
+            let is_needed =
+                |column: &String| is_whole || paths.iter().any(|path| **path == Path::own(column));
             let bytes = if is_whole {
                 self.facts.item(table)
             } else {
@@ -371,7 +372,7 @@ impl Pricing<'_> {
             .columns
             .iter()
             .filter(|column| is_needed(&column.name));
-        let own = columns.map(|column| self.facts.attribute(&path::Path::own(&column.name), table));
+        let own = columns.map(|column| self.facts.attribute(&Path::own(&column.name), table));
         let units = write_units(own.sum::<f64>() + 120.0);
         let stays = f64::from(u8::from(write.columns.iter().any(is_needed)));
         units * self.entries(structure, part, write, stays)
@@ -436,11 +437,11 @@ impl Pricing<'_> {
         let when = structure.when.iter();
         let met = when.map(|when| self.facts.met_by(when, table, values));
         // What a condition asks for is counted by it.
-        let is_asked = |path: &path::Path| {
+        let is_asked = |path: &Path| {
             let mut when = structure.when.iter();
             when.any(|when| has_word(&when.text, &path.column))
         };
-        let paths: BTreeSet<&path::Path> = part.partition.iter().map(|key| &key.path).collect();
+        let paths: BTreeSet<&Path> = part.partition.iter().map(|key| &key.path).collect();
         let paths = paths.into_iter().filter(|path| !is_asked(path));
         let present = paths.map(|path| self.facts.given(path, table, values));
         met.chain(present).fold(Met::ALL, Met::and)
@@ -452,17 +453,15 @@ impl Pricing<'_> {
         let parts = structure.parts.iter().map(|part| {
             let own = own_part(self.facts.catalog, part.table, self.pins);
             let row_key = part.table.row_key().iter();
-            let mut row_key = row_key.map(|column| path::Path::own(column));
-            let held = |path: path::Path| part.partition.iter().any(|key| key.path == path);
+            let mut row_key = row_key.map(|column| Path::own(column));
+            let held = |path: Path| part.partition.iter().any(|key| key.path == path);
             let is_own = part.partition == own.partition || !self.is_guessed && row_key.all(held);
             let writes = self.statements(part.table).map(|write| {
-                let is_said = |key: &crate::structure::KeyPart| {
+                let is_said = |key: &KeyPart| {
                     key.path.steps.is_empty() && write.found_by.contains(&key.path.column)
                 };
-                let is_found = |part: &Part<'_>| {
-                    let mut keys = part.partition.iter().chain(&part.sort);
-                    write.kind == WriteKind::Insert || keys.all(is_said)
-                };
+                let is_found =
+                    |part: &Part<'_>| write.kind == WriteKind::Insert || part.keys().all(is_said);
                 let search = if is_found(part) || !is_found(&own) {
                     0.0
                 } else {
@@ -607,12 +606,6 @@ fn decides(structure: &Structure<'_>, write: &Write) -> bool {
 
 /// Whether an update changes the key of an item's entry: a column of it, or the reference to the parent that has it.
 fn sets_key(part: &Part<'_>, write: &Write) -> bool {
-    let mut keys = part.partition.iter().chain(&part.sort);
-    keys.any(|key| {
-        let own = match key.path.steps.first() {
-            Some(step) => &*step.columns,
-            None => std::slice::from_ref(&key.path.column),
-        };
-        own.iter().any(|column| write.columns.contains(column))
-    })
+    let mut columns = part.keys().flat_map(|key| key.path.own_columns());
+    columns.any(|column| write.columns.contains(column))
 }

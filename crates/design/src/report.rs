@@ -1,7 +1,7 @@
 //! What a design serves, how, and for how much.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use dynafold_format::{count, counted, figure, float, text_if, usd};
@@ -10,7 +10,8 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_sql::WriteKind;
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Unserved};
+use crate::UnservedRead;
+use crate::ask::Ask;
 use crate::choose::{INCONSISTENT, Solution};
 use crate::compare::{PricedMapping, times, without_scans};
 use crate::facts::{rows, significant};
@@ -426,16 +427,11 @@ impl WriteReport {
 }
 
 fn rate(rate: Option<f64>) -> String {
-    rate.map_or_else(
-        || "not given".to_owned(),
-        |rate| {
-            if rate < 0.1 {
-                format!("{}/s", significant(rate, 2))
-            } else {
-                format!("{}/s", figure(rate))
-            }
-        },
-    )
+    match rate {
+        None => "not given".to_owned(),
+        Some(rate) if rate < 0.1 => format!("{}/s", significant(rate, 2)),
+        Some(rate) => format!("{}/s", figure(rate)),
+    }
 }
 
 pub(crate) fn not_served(name: &str, why: &str, instead: &str) -> String {
@@ -462,7 +458,7 @@ pub(crate) struct Material<'m, 'c> {
     pub(crate) priced: &'m PricedMapping,
     /// How large its items can be.
     pub(crate) sizes: &'m [SizeProof],
-    pub(crate) unserved: &'m [(&'m Statement, Unserved)],
+    pub(crate) unserved: &'m [UnservedRead<'m>],
     pub(crate) written: &'m [(&'m Statement, &'c Table, WriteKind)],
     pub(crate) solution: &'m Solution,
     pub(crate) alternatives: Vec<Alternative>,
@@ -548,6 +544,8 @@ fn read_report(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> ReadRepo
     let pricing = material.pricing;
     let Placed { statement, ask, .. } = *placed;
     let slot = material.slots.get(&placed.structure).copied().unwrap_or(0);
+    let structure = material.structures.get(placed.structure);
+    let part = structure.and_then(|one| one.parts.get(placed.part));
     let mut priced = material.priced.reads.iter();
     let priced = priced.find(|read| read.name == statement.name);
     let priced = priced.and_then(|read| read.served.as_ref());
@@ -563,11 +561,13 @@ fn read_report(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> ReadRepo
         about: statement.about.clone(),
         rate: statement.rate,
         served: Some(ServedRead {
-            request: Cow::Borrowed(if slot == 0 && has_whole_key(material, placed) {
-                "GetItem"
-            } else {
-                "Query"
-            }),
+            request: Cow::Borrowed(
+                if slot == 0 && part.is_some_and(|part| gives_key(ask, part)) {
+                    "GetItem"
+                } else {
+                    "Query"
+                },
+            ),
             index: (slot > 0).then(|| format!("GSI{slot}")),
             items: (ask.tables())
                 .map(|table| material.names.item_type(&table.name).to_owned())
@@ -607,45 +607,26 @@ fn write_report(
 }
 
 /// Whether a read gives the whole key of one item.
-fn has_whole_key(material: &Material<'_, '_>, placed: &Placed<'_, '_>) -> bool {
-    let part = material
-        .structures
-        .get(placed.structure)
-        .and_then(|one| one.parts.get(placed.part));
-    part.is_some_and(|part| gives_key(placed.ask, part))
-}
-
 pub(crate) fn gives_key(ask: &Ask<'_>, part: &Part<'_>) -> bool {
-    let mut keys = part.partition.iter().chain(&part.sort);
     ask.children.is_empty()
         && ask.filters.is_empty()
         && ask.required.is_empty()
-        && keys.all(|key| ask.has_equal(&key.path))
+        && part.keys().all(|key| ask.has_equal(&key.path))
 }
 
 fn indexes(material: &Material<'_, '_>) -> Vec<IndexReport> {
     let most = material.slots.values().max().copied().unwrap_or(0);
     let index = |slot: usize| {
-        let here = material
-            .slots
-            .iter()
-            .filter(|(_, at)| **at == slot)
-            .map(|(structure, _)| *structure);
-        let here: Vec<usize> = here.collect();
-        let parts = here
-            .iter()
-            .filter_map(|at| material.structures.get(*at))
-            .flat_map(|one| &one.parts);
-        let mut items: Vec<String> = parts
-            .map(|part| material.names.item_type(&part.table.name).to_owned())
-            .collect();
-        items.sort();
-        items.dedup();
+        let is_here = |structure: usize| material.slots.get(&structure) == Some(&slot);
+        let structures = material.structures.iter().enumerate();
+        let here = structures.filter(|(at, _)| is_here(*at));
+        let parts = here.flat_map(|(_, structure)| &structure.parts);
+        let items = parts.map(|part| material.names.item_type(&part.table.name).to_owned());
         let reads = material.placed.iter().chain(material.found);
-        let reads = reads.filter(|placed| here.contains(&placed.structure));
+        let reads = reads.filter(|placed| is_here(placed.structure));
         IndexReport {
             name: format!("GSI{slot}"),
-            items,
+            items: items.collect::<BTreeSet<_>>().into_iter().collect(),
             reads: reads.map(|placed| placed.name().to_owned()).collect(),
         }
     };

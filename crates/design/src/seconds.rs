@@ -502,7 +502,7 @@ mod tests {
             let served = first(&report);
             let notes = served.notes.concat();
             assert!(
-                notes.contains("the application drops the rows for which"),
+                notes.contains("the application drops the rows that do not meet"),
                 "{notes}"
             );
             assert!((units(&report, "book") - 1.0).abs() < 0.01, "{mapping}");
@@ -643,7 +643,7 @@ mod tests {
         assert_eq!(served.fetches, 1);
         let notes = served.notes.concat();
         assert!(
-            notes.contains("the answer has driver_id instead of lat, which"),
+            notes.contains("the answer has driver_id instead of lat. The application then reads that from drivers"),
             "{notes}"
         );
     }
@@ -798,7 +798,7 @@ mod tests {
         let (_, report) = seen(read);
         let notes = first(&report).notes.concat();
         assert!(
-            notes.contains("the answer has orders_shop_id instead of stock, which"),
+            notes.contains("the answer has orders_shop_id instead of stock. The application then reads that from shops"),
             "{notes}"
         );
     }

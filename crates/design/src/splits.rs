@@ -234,8 +234,7 @@ fn is_own(path: &Path, columns: &BTreeSet<String>) -> bool {
 /// The paths that a read takes of its item type.
 fn paths<'a>(ask: &'a Ask<'_>) -> impl Iterator<Item = &'a Path> {
     let outputs = ask.outputs.iter().map(|(path, _)| path);
-    let filters = ask.filters.iter().map(|filter| &filter.path);
-    outputs.chain(filters).chain(keys(ask))
+    outputs.chain(ask.compared())
 }
 
 /// Those by which it finds and sorts.
@@ -281,11 +280,10 @@ fn finds_row(ask: &Ask<'_>, large: &BTreeSet<String>, dbms: Dbms) -> bool {
 
 /// Whether one key of an index can find both items of a row for a read: it asks by columns of the row itself.
 fn may_be_twin(ask: &Ask<'_>, catalog: &Catalog) -> bool {
-    let filters = ask.filters.iter().map(|filter| &filter.path);
     ask.fetching().is_some()
         && (ask.unsorted.is_some() || !limit_is_ambiguous(ask, catalog))
         && own_required(ask, catalog).is_some()
-        && keys(ask).chain(filters).all(|path| path.steps.is_empty())
+        && ask.compared().all(|path| path.steps.is_empty())
         && ask.conditions().all(|when| when.parents.is_empty())
 }
 
@@ -404,20 +402,17 @@ pub(crate) fn with_splits(catalog: &Catalog, splits: &Splits) -> Catalog {
         let mut table = Table::new(name.clone(), base.kind);
         table.columns.clone_from(&base.columns);
         table.columns.retain(|column| is_held(&column.name));
+        let unique = split.unique_keys.iter().map(Vec::as_slice);
+        let of_row: Vec<&[String]> = std::iter::once(base.row_key()).chain(unique).collect();
         for column in &mut table.columns {
             // The items of one row have one spelling of its keys.
-            let mut keys = split.unique_keys.iter().map(Vec::as_slice);
-            let is_key = |key: &[String]| key.contains(&column.name);
-            column.insensitive &= !is_key(base.row_key()) && !keys.any(is_key);
+            column.insensitive &= !of_row.iter().any(|key| key.contains(&column.name));
         }
         table.primary_key = base.row_key().to_vec();
-        table.unique_keys.clone_from(&base.unique_keys);
-        table
-            .unique_keys
-            .retain(|key| key.columns.iter().all(is_held));
-        let unique = split.unique_keys.iter().map(Vec::as_slice);
-        let of_row = std::iter::once(base.row_key()).chain(unique);
-        table.foreign_keys = of_row
+        let unique_keys = base.unique_keys.iter();
+        let unique_keys = unique_keys.filter(|key| key.columns.iter().all(is_held));
+        table.unique_keys = unique_keys.cloned().collect();
+        table.foreign_keys = (of_row.into_iter())
             .map(|key| ForeignKey {
                 columns: key.to_vec(),
                 references: base.name.clone(),

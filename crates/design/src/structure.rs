@@ -90,6 +90,11 @@ pub(crate) struct Structure<'c> {
 }
 
 impl Part<'_> {
+    /// The parts of its partition key and its sort key.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &KeyPart> {
+        self.partition.iter().chain(&self.sort)
+    }
+
     /// What decides in which shard an item stands: the last column of its row's key, which tells rows apart.
     pub(crate) fn shard_key(&self) -> Option<KeyPart> {
         let last = self.table.row_key().last();
@@ -108,11 +113,8 @@ impl Part<'_> {
 
     /// Whether no two rows have the same key.
     fn tells_apart(&self) -> bool {
-        let held = self.partition.iter().chain(&self.sort);
-        let held: Vec<Path> = held
-            .filter(|key| !key.folds)
-            .map(|key| key.path.clone().shortened())
-            .collect();
+        let held = self.keys().filter(|key| !key.folds);
+        let held: Vec<Path> = held.map(|key| key.path.clone().shortened()).collect();
         let mut row_key = self.table.row_key().iter();
         row_key.all(|column| held.contains(&Path::own(column)))
     }
@@ -125,8 +127,7 @@ impl Part<'_> {
 
     /// Whether its key is made of the columns of this unique key and no others.
     pub(crate) fn enforces(&self, key: &UniqueKey, catalog: &Catalog) -> bool {
-        let keys = self.partition.iter().chain(&self.sort);
-        let own = keys.map(|one| {
+        let own = self.keys().map(|one| {
             let is_own = one.path.steps.is_empty() && !one.folds;
             is_own.then_some(&one.path.column)
         });
@@ -215,15 +216,12 @@ impl<'c> Structure<'c> {
 
     /// Whether two store the same items in the same way.
     pub(crate) fn same(&self, other: &Self) -> bool {
+        let mut parts = self.parts.iter().zip(&other.parts);
         self.when == other.when
             && self.shards == other.shards
             && self.is_twin == other.is_twin
             && self.parts.len() == other.parts.len()
-            && self
-                .parts
-                .iter()
-                .zip(&other.parts)
-                .all(|(one, other)| one.same(other))
+            && parts.all(|(one, other)| one.same(other))
     }
 
     /// Whether it can be the table's own key: each row has all of it, and the sort key tells rows apart without
@@ -232,9 +230,8 @@ impl<'c> Structure<'c> {
         self.when.is_empty()
             && !self.is_twin
             && self.parts.iter().all(|part| {
-                let mut keys = part.partition.iter().chain(&part.sort);
-                let all_there = keys.all(|key| !key.path.may_be_null(part.table, catalog));
-                all_there && part.tells_apart() && !part.is_bare
+                let may_be_null = |key: &KeyPart| key.path.may_be_null(part.table, catalog);
+                !part.keys().any(may_be_null) && part.tells_apart() && !part.is_bare
             })
     }
 }
@@ -352,7 +349,7 @@ fn rest_of_key(table: &Table, held: &[&[KeyPart]]) -> Vec<KeyPart> {
 fn rows<'c>(
     ask: &Ask<'c>,
     partition: Vec<KeyPart>,
-    partitions: &[Vec<KeyPart>],
+    partitions: &BTreeSet<Vec<KeyPart>>,
     name: &str,
     catalog: &Catalog,
 ) -> Option<Structure<'c>> {
@@ -404,21 +401,30 @@ fn rows<'c>(
         is_range || sorted_by.contains(last) && needs_end(last, ask.root, catalog)
     });
     let is_everything = partition.is_empty();
+    let part = Part {
+        sorted: sorted_by,
+        is_ended,
+        is_bare: ask.is_bare,
+        ..Part::unsorted(ask.root, partition, sort)
+    };
     Some(Structure {
-        parts: vec![Part {
-            table: ask.root,
-            partition,
-            sort,
-            sorted: sorted_by,
-            is_ended,
-            is_same_row: false,
-            is_bare: ask.is_bare,
-        }],
         when: ask.when.clone(),
         named: is_everything.then(|| name.to_owned()),
         shards: ask.shards,
-        is_twin: false,
+        ..Structure::of_parts(vec![part])
     })
+}
+
+/// Adds those that are not there yet.
+pub(crate) fn add_new<'c>(
+    all: &mut Vec<Structure<'c>>,
+    new: impl IntoIterator<Item = Structure<'c>>,
+) {
+    for one in new {
+        if !all.iter().any(|known| known.same(&one)) {
+            all.push(one);
+        }
+    }
 }
 
 /// Why no structure serves a read.
@@ -457,7 +463,7 @@ pub(crate) fn way_out(ask: &Ask<'_>) -> &'static str {
 /// The ways to serve a read. `partitions`: of the other reads of the same item type, what is equal in each.
 pub(crate) fn structures<'c>(
     ask: &Ask<'c>,
-    partitions: &[Vec<KeyPart>],
+    partitions: &BTreeSet<Vec<KeyPart>>,
     name: &str,
     catalog: &Catalog,
 ) -> Vec<Structure<'c>> {
@@ -496,11 +502,7 @@ pub(crate) fn structures<'c>(
                 part.sort.extend(rest);
             }
         }
-        for structure in [structure, whole] {
-            if !found.iter().any(|known| known.same(&structure)) {
-                found.push(structure);
-            }
-        }
+        add_new(&mut found, [structure, whole]);
     }
     if let Some(twin) = &ask.twin {
         for structure in &mut found {
@@ -544,13 +546,10 @@ fn collection<'c>(ask: &Ask<'c>, catalog: &Catalog) -> Structure<'c> {
             sorted.contains(&key.path) && needs_end(&key.path, child.table, catalog)
         });
         parts.push(Part {
-            table: child.table,
-            partition,
-            sort,
             sorted,
             is_ended,
             is_same_row: child.is_same_row,
-            is_bare: false,
+            ..Part::unsorted(child.table, partition, sort)
         });
     }
     Structure::of_parts(parts)
@@ -595,11 +594,8 @@ pub(crate) fn united<'c>(one: &Structure<'c>, other: &Structure<'c>) -> Option<S
     }
     let mut united = one.clone();
     for part in &other.parts {
-        match united
-            .parts
-            .iter()
-            .find(|own| own.table.name == part.table.name)
-        {
+        let mut known = united.parts.iter();
+        match known.find(|own| own.table.name == part.table.name) {
             Some(own) if own.same(part) => {}
             Some(_) => return None,
             None => united.parts.push(part.clone()),

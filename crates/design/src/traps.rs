@@ -51,7 +51,7 @@ pub(crate) struct LargeColumns {
 }
 
 /// What may well be otherwise: what saves the most first.
-pub(crate) struct Found {
+pub(crate) struct Otherwise {
     /// Large columns that may have items of their own.
     pub(crate) large: Vec<LargeColumns>,
     /// Copies that second requests may replace.
@@ -66,7 +66,7 @@ pub(crate) struct Found {
 pub(crate) type CopyPlace = (TableName, Vec<Step>);
 
 /// All of a design's, and what may well be otherwise.
-pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
+pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Otherwise) {
     let lines = &mut Lines::default();
     contention(material, lines);
     hot_keys(material, lines);
@@ -100,13 +100,13 @@ pub(crate) fn traps(material: &Material<'_, '_>) -> (Vec<Warning>, Found) {
     personal(material, lines);
     filtered(material, lines);
     rates(material, lines);
-    let found = Found {
+    let otherwise = Otherwise {
         large,
         copied,
         scans_for,
         usd_scans,
     };
-    (std::mem::take(&mut lines.0), found)
+    (std::mem::take(&mut lines.0), otherwise)
 }
 
 #[derive(Default)]
@@ -478,11 +478,6 @@ fn part_of<'s, 'c>(structure: &'s Structure<'c>, table: &Table) -> Option<&'s Pa
 /// The columns of a partition key.
 fn columns(part: &Part<'_>) -> String {
     joined(part.partition.iter().map(|key| &*key.path.column), " and ")
-}
-
-/// The paths of both keys.
-fn key_paths<'p>(part: &'p Part<'_>) -> impl Iterator<Item = &'p Path> {
-    part.partition.iter().chain(&part.sort).map(|key| &key.path)
 }
 
 /// Values that are computed from what they were: one item takes so many writes, and two that read it first lose one.
@@ -984,9 +979,8 @@ fn copies(
                     known.kind = Some(write.kind);
                     known.rate = Pricing::rate(statement);
                     known.columns.extend(changed);
-                    let items = known.items.entry((table.name.clone(), steps));
-                    let items = items.or_default();
-                    *items = items.max(share);
+                    let most = known.items.entry((table.name.clone(), steps)).or_default();
+                    *most = most.max(share);
                     known.reads.insert(&read.name);
                     known.seconds.extend(second.clone());
                 }
@@ -998,7 +992,8 @@ fn copies(
         .collect();
     let (mut scans_for, mut usd_scans) = (BTreeSet::new(), 0.0);
     let found = found.into_iter().map(|(name, copies)| {
-        let unfound = unfound(material, &copies);
+        let is_unfound = |place: &&CopyPlace| !has_key_of(material, place);
+        let unfound: Vec<&CopyPlace> = copies.items.keys().filter(is_unfound).collect();
         // One Scan finds them all.
         let has_scans = f64::from(u8::from(!unfound.is_empty()));
         let scans = has_scans * material.priced.usd_scan * copies.rate * MONTH;
@@ -1021,10 +1016,12 @@ fn copies(
             Some(WriteKind::Delete) => "deletes a row with",
             Some(WriteKind::Update) | None => "changes",
         };
+        let items = copies.items.iter();
+        let items = items.filter_map(|(place, share)| copied(material, place, *share));
         let said = format!(
             "{name} {what} {}: copies in {} cost {} USD a month to update and serve {} ({} USD a month)",
             joined(copies.columns, ", "),
-            joined(copied_items(material, &copies.items), " and "),
+            joined(items.collect::<BTreeSet<_>>(), " and "),
             usd(cost),
             joined(copies.reads, " and "),
             usd(of_reads)
@@ -1130,26 +1127,9 @@ fn held_share(material: &Material<'_, '_>, read: &Served<'_, '_>, path: &Path) -
         .product()
 }
 
-/// Those that no key finds.
-fn unfound<'a>(material: &Material<'_, '_>, copies: &'a Copies<'_>) -> Vec<&'a CopyPlace> {
-    let is_unfound = |(table, steps): &&CopyPlace| {
-        let table = material.catalog.table(table);
-        table.is_some_and(|table| !has_key_of(material, table, steps))
-    };
-    copies.items.keys().filter(is_unfound).collect()
-}
-
-/// In words.
-fn copied_items(material: &Material<'_, '_>, items: &BTreeMap<CopyPlace, f64>) -> BTreeSet<String> {
-    let items = items.iter().filter_map(|((table, steps), share)| {
-        let table = material.catalog.table(table)?;
-        Some(copied(material, table, steps, *share))
-    });
-    items.collect()
-}
-
 /// How many copies of a parent's column there are in this share of the items, and whether a key finds them.
-fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], share: f64) -> String {
+fn copied(material: &Material<'_, '_>, place: &CopyPlace, share: f64) -> Option<String> {
+    let (table, steps) = (material.catalog.table(&place.0)?, &*place.1);
     let mean = share * material.pricing.facts.having(steps, table);
     let name = &table.name.name;
     let items = if mean > 1.0 {
@@ -1168,25 +1148,21 @@ fn copied<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step], sha
             remarks.push(format!("up to {is_mean}{}", about(most)));
         }
     }
-    if !has_key_of(material, table, steps) {
+    if !has_key_of(material, place) {
         remarks.push("no key finds them".to_owned());
     }
     let remarks = text_if(!remarks.is_empty(), format!(" ({})", remarks.join(", ")));
-    items + &remarks
+    Some(items + &remarks)
 }
 
 /// Whether a key finds all copies of a parent's columns.
-fn has_key_of<'c>(material: &Material<'_, 'c>, table: &'c Table, steps: &[Step]) -> bool {
-    let own = steps.first().map_or(&[][..], |step| &*step.columns);
+fn has_key_of(material: &Material<'_, '_>, (table, steps): &CopyPlace) -> bool {
     let is_of_parent = |part: &Part<'_>| {
         let mut keys = part.partition.iter();
-        !part.partition.is_empty()
-            && keys.all(|key| match key.path.steps.len() {
-                0 => steps.len() == 1 && own.contains(&key.path.column),
-                _ => key.path.steps == steps,
-            })
+        !part.partition.is_empty() && keys.all(|key| key.path.is_told_by(steps))
     };
-    let mut parts = material.parts(table).into_iter();
+    let table = material.catalog.table(table).into_iter();
+    let mut parts = table.flat_map(|table| material.parts(table));
     parts.any(|(_, structure, part)| {
         is_of_parent(&part) && structure.is_none_or(|structure| structure.when.is_empty())
     })
@@ -1374,14 +1350,9 @@ fn upserts(material: &Material<'_, '_>, lines: &mut Lines) {
         let given = write.upserts_by.as_ref()?;
         let mut unknown = BTreeSet::new();
         for (slot, _, part) in material.parts(table) {
-            for path in key_paths(&part).filter(|_| slot == 0) {
-                let own = match path.steps.first() {
-                    Some(step) => &*step.columns,
-                    None => std::slice::from_ref(&path.column),
-                };
-                let own = own.iter().filter(|column| !given.contains(column));
-                unknown.extend(own.cloned());
-            }
+            let own = part.keys().filter(|_| slot == 0);
+            let own = own.flat_map(|key| key.path.own_columns());
+            unknown.extend(own.filter(|column| !given.contains(column)).cloned());
         }
         (!unknown.is_empty()).then(|| noted(statement, joined(unknown, " and ")))
     });
@@ -1613,15 +1584,15 @@ fn unique(material: &Material<'_, '_>, lines: &mut Lines) {
             continue;
         }
         let row_key = table.row_key();
-        let is_of_row = |key: &KeyPart| match key.path.steps.first() {
-            Some(step) => step.columns.iter().all(|column| row_key.contains(column)),
-            None => row_key.contains(&key.path.column),
+        let is_of_row = |key: &KeyPart| {
+            let mut own = key.path.own_columns().iter();
+            own.all(|column| row_key.contains(column))
         };
         let mut parts = material.parts(table);
         parts.retain(|(slot, ..)| *slot == 0);
         let is_lost = || {
             let mut parts = parts.iter();
-            parts.any(|(.., part)| !part.partition.iter().chain(&part.sort).all(is_of_row))
+            parts.any(|(.., part)| !part.keys().all(is_of_row))
         };
         // The table's own key may keep one.
         let is_kept = |key: &UniqueKey| {
@@ -1758,8 +1729,8 @@ fn too_long<'c>(
     let (mut bytes, mut unlimited) = (whole(key.bytes), Vec::new());
     for written in &key.without_limit {
         let column = written.trim_matches('`').rsplit('.').next();
-        let mut paths = parts.iter().flat_map(|(.., part)| key_paths(part));
-        let Some(path) = paths.find(|path| Some(&*path.column) == column) else {
+        let mut keys = parts.iter().flat_map(|(.., part)| part.keys());
+        let Some(KeyPart { path, .. }) = keys.find(|key| Some(&*key.path.column) == column) else {
             continue;
         };
         match material.sample(path, table).filter(|one| one.is_all) {
@@ -1905,7 +1876,8 @@ fn personal(material: &Material<'_, '_>, lines: &mut Lines) {
         ..
     } in material.served()
     {
-        keys.extend(held(statement, part.table, key_paths(part).collect()));
+        let in_key = part.keys().map(|key| &key.path);
+        keys.extend(held(statement, part.table, in_key.collect()));
         for (table, outputs) in ask.types() {
             let copies = outputs.iter().map(|(path, _)| path);
             let copies = copies.filter(|path| !path.steps.is_empty());

@@ -39,9 +39,9 @@ use crate::workload::Statement;
 use crate::writes::Writes;
 use crate::written::{IndexNames, Item, Placed, Writing, reference};
 use crate::{
-    Candidates, Limits, Read, SHORT, Understood, Way, add_fetches, add_relaxed, before_delimiters,
-    candidates, index_names, modelled, padded, placed_reads, reads_without, refuse_escaped,
-    refuse_figures, understood, with_signed,
+    Candidates, Limits, Read, SHORT, Understood, UnservedRead, Way, add_fetches, add_relaxed,
+    before_delimiters, candidates, index_names, modelled, padded, placed_reads, reads_without,
+    refuse_escaped, refuse_figures, understood, with_signed,
 };
 
 /// A mapping to be extended.
@@ -188,10 +188,14 @@ pub fn update(
             None => for_indexes.push(read),
         }
     }
-    let inputs = PriceInputs {
+    let inputs = Pricing {
         facts,
+        figures: &Figures::default(),
+        pins: &limits.pins,
+        placed: &BTreeSet::new(),
         prices,
         writes: &writes,
+        is_guessed: false,
     };
     draft = draft.by_indexes(&inputs, for_indexes, &mut unserved, &mut done);
     if let Some(name) = changed_name(&old.model, &draft.model) {
@@ -236,7 +240,7 @@ fn new_reads<'w, 'c>(
     model: &Model,
     of_rows: (&Catalog, &Observed),
     reads: Vec<Read<'w, 'c>>,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
     done: &mut Vec<UpdatedRead>,
 ) -> Vec<Read<'w, 'c>> {
     // Whether the access pattern of the statement's name answers its SQL; `None` if there is no such pattern.
@@ -277,7 +281,7 @@ fn new_reads<'w, 'c>(
 fn refuse_kept_nulls<'w>(
     existing: &Existing<'_>,
     reads: &mut Vec<Read<'w, '_>>,
-    unserved: &mut Vec<(&'w Statement, Unserved)>,
+    unserved: &mut Vec<UnservedRead<'w>>,
 ) {
     let keeping = existing.keeping_nulls();
     reads.retain_mut(|read| {
@@ -330,13 +334,6 @@ fn changed_name(old: &Model, new: &Model) -> Option<String> {
         .or(pattern.map(|pattern| pattern.name.to_string()))
 }
 
-/// What indexes are priced by, beside the mapping.
-struct PriceInputs<'f> {
-    facts: Facts<'f>,
-    prices: &'f Prices,
-    writes: &'f BTreeMap<TableName, Writes>,
-}
-
 /// A mapping with its additions so far.
 #[derive(Clone)]
 struct MappingDraft<'u> {
@@ -387,14 +384,9 @@ impl<'u> MappingDraft<'u> {
         let known: Vec<(TableName, String)> = known.collect();
         let taken = model.item_types.iter().map(|item| item.name.to_string());
         let taken: Vec<String> = taken.collect();
-        let stored: Vec<&Table> = catalog
-            .tables
-            .iter()
-            .filter(|one| one.is_stored())
-            .collect();
         let keys = &model.table;
         let sort = keys.sort.as_ref().map_or("", |sort| &*sort.name);
-        let names = MappingNames::choose(catalog, &stored).with(
+        let names = MappingNames::choose(catalog).with(
             [&keys.partition.name, sort, type_attribute],
             &known,
             &taken,
@@ -535,12 +527,9 @@ impl<'u> MappingDraft<'u> {
         let mut items = before.clone();
         writing.answer(read, &mut items);
         let by_type = condition.finds_others && !self.names.type_attribute.is_empty();
-        let filters = [None, by_type.then(|| writing.type_filter(ask))];
-        let mut tried = filters.into_iter().enumerate();
-        tried.find_map(|(at, filter)| {
-            if at > 0 && filter.is_none() {
-                return None;
-            }
+        let by_type = by_type.then(|| Some(writing.type_filter(ask)));
+        let mut filters = std::iter::once(None).chain(by_type);
+        filters.find_map(|filter| {
             let mut notes = ask.notes.clone();
             let mut answer = writing.answer(read, &mut items);
             if let Some(filter) = filter {
@@ -625,9 +614,9 @@ impl<'u> MappingDraft<'u> {
     /// them one by one.
     fn by_indexes<'w>(
         self,
-        inputs: &PriceInputs<'_>,
+        inputs: &Pricing<'_>,
         reads: Vec<Read<'w, 'u>>,
-        unserved: &mut Vec<(&'w Statement, Unserved)>,
+        unserved: &mut Vec<UnservedRead<'w>>,
         done: &mut Vec<UpdatedRead>,
     ) -> Self {
         match self.with_cheapest_indexes(inputs, reads.clone()) {
@@ -653,20 +642,14 @@ impl<'u> MappingDraft<'u> {
     /// Adds the cheapest indexes for these reads; else why `check` refuses them.
     fn with_cheapest_indexes<'w>(
         &self,
-        inputs: &PriceInputs<'_>,
+        inputs: &Pricing<'_>,
         mut reads: Vec<Read<'w, 'u>>,
     ) -> Result<IndexedDraft<'w, 'u>, String> {
         let mut unserved = Vec::new();
         let known = self.existing().tables();
-        let figures = Figures::default();
         let pricing = Pricing {
-            facts: inputs.facts,
-            figures: &figures,
-            pins: &self.limits.pins,
             placed: &known,
-            prices: inputs.prices,
-            writes: inputs.writes,
-            is_guessed: false,
+            ..*inputs
         };
         add_fetches(&mut reads, &BTreeSet::new());
         let Candidates {
@@ -675,7 +658,7 @@ impl<'u> MappingDraft<'u> {
             hot,
         } = candidates(self.catalog, &mut reads, &pricing);
         let without = (ways.as_slice(), hot.as_slice());
-        reads_without(inputs.facts, without, &reads, &mut unserved);
+        reads_without(pricing.facts, without, &reads, &mut unserved);
         for (read, ways) in reads.iter().zip(&mut ways) {
             let mut refused = None;
             ways.retain(|way| {
@@ -712,7 +695,7 @@ impl<'u> MappingDraft<'u> {
             reads: &placed,
             structures: &structures,
             slots: &slots,
-            writes: inputs.writes,
+            writes: pricing.writes,
         };
         let new = self.new_names(numbers.len());
         let first = plan.additions(&new);
@@ -798,11 +781,7 @@ impl<'u> MappingDraft<'u> {
 }
 
 /// A mapping with further indexes, the reads that it now serves, and those that it does not.
-type IndexedDraft<'w, 'u> = (
-    MappingDraft<'u>,
-    Vec<UpdatedRead>,
-    Vec<(&'w Statement, Unserved)>,
-);
+type IndexedDraft<'w, 'u> = (MappingDraft<'u>, Vec<UpdatedRead>, Vec<UnservedRead<'w>>);
 
 /// What existing item types get: copied attributes, and the joins to the parents that these come from.
 fn item_additions(

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use dynafold_format::float;
-use dynafold_mapping::yaml::YamlNode;
+use dynafold_mapping::diagnostic::Diagnostic;
+use dynafold_mapping::yaml::{YamlNode, parse};
 use dynafold_relational::catalog::{Catalog, Dbms, TableName};
 use dynafold_sql::{table, write_statement};
 use serde::Serialize;
@@ -122,8 +123,14 @@ pub enum WorkloadError {
         key: &'static str,
     },
     /// When a mapping that is used as a workload cannot be read.
-    #[error("it is not valid YAML: {0}")]
-    Mapping(String),
+    #[error("line {line}: it is not valid YAML")]
+    Mapping {
+        /// The line, from 1.
+        line: usize,
+        /// What the parser says.
+        #[source]
+        cause: Box<Diagnostic>,
+    },
     /// When there is no statement.
     #[error(
         "it has no statement: write SQL, each statement under `-- NAME (RATE/s) what it is for`"
@@ -282,8 +289,11 @@ fn directives(
 ///
 /// [`WorkloadError`] where it is not valid YAML, or has no access pattern with SQL.
 pub fn of_mapping(text: &str, catalog: &Catalog) -> Result<Vec<Statement>, WorkloadError> {
-    let mapping = dynafold_mapping::yaml::parse(text)
-        .map_err(|error| WorkloadError::Mapping(error.message.clone()))?;
+    let mapping = parse(text).map_err(|cause| {
+        let before = text.get(..cause.span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        WorkloadError::Mapping { line, cause }
+    })?;
     let rate = |name: &str, node: &YamlNode, key: &'static str| {
         let Some(text) = node.get(key).and_then(YamlNode::text) else {
             return Ok(None);
@@ -442,10 +452,7 @@ fn only_name(comment: &str, line: usize) -> Option<Statement> {
 
 /// Reads a comment `NAME (RATE/s[, strong]) about`; `None` for any other comment: one without parentheses behind its first word.
 fn read_heading(comment: &str, line: usize) -> Result<Option<Statement>, WorkloadError> {
-    if [KEEP, EXPIRES]
-        .iter()
-        .any(|begin| comment.starts_with(begin))
-    {
+    if comment.starts_with(KEEP) || comment.starts_with(EXPIRES) {
         return Ok(None);
     }
     let Some((name, rest)) = comment.split_once('(') else {
@@ -479,11 +486,11 @@ fn read_heading(comment: &str, line: usize) -> Result<Option<Statement>, Workloa
             strong = true;
         } else {
             let number = part.strip_suffix("/s").ok_or_else(wrong)?;
-            let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-            if !number.is_finite() || number < 0.0 {
+            let requests: f64 = number.trim().parse().map_err(|_| wrong())?;
+            if !requests.is_finite() || requests < 0.0 {
                 return Err(wrong());
             }
-            rate = Some(number);
+            rate = Some(requests);
         }
     }
     Ok(Some(Statement {
@@ -574,15 +581,15 @@ mod tests {
         let text = "-- A workload (of some kind)\n\n-- P1 (2000/s, strong) a page; of one\nSELECT ';' -- not; here\n  FROM t;\n\
                     -- P2 (0.5/s)\nSELECT 2; SELECT 3 /* ; */;\n-- :id = 42\nINSERT INTO t VALUES ('it''s; so')";
         let found = read(text, Dbms::Sqlite).unwrap();
-        let told = |one: &Statement| {
+        let heading = |one: &Statement| {
             let Statement {
                 name, rate, strong, ..
             } = one;
             format!("{name} {rate:?} {strong} {:?} {}", one.about, one.line)
         };
-        let told: Vec<String> = found.iter().map(told).collect();
+        let headings: Vec<String> = found.iter().map(heading).collect();
         assert_eq!(
-            told,
+            headings,
             [
                 "P1 Some(2000.0) true \"a page; of one\" 3",
                 "P2 Some(0.5) false \"\" 6",
@@ -639,6 +646,16 @@ access_patterns:
             let error = of_mapping(&text, &catalog).unwrap_err().to_string();
             assert_eq!(error, "`get`: `rate` must be a number above zero", "{rate}");
         }
+    }
+
+    #[test]
+    fn a_mapping_that_is_no_yaml_is_refused_with_its_line() {
+        let catalog = dynafold_relational::catalog::sample::shop();
+        let text = "access_patterns:\n    a: { sql: SELECT 1 }\n  b: { sql: SELECT 2 }\n";
+        let error = of_mapping(text, &catalog).unwrap_err();
+        assert_eq!(error.to_string(), "line 3: it is not valid YAML");
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains("indented by 2 spaces"), "{cause}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use dynafold_sql::{WriteKind, identifier};
 use crate::ask::{Ask, Asked, BY_JOIN, child_name, is_one_row};
 use crate::facts::significant;
 use crate::figures::KeptFigures;
+use crate::has_items;
 use crate::names::{MappingNames, between, compared, filter, written_name};
 use crate::path::{Path, Step, is_loose};
 use crate::pins::{Expiries, Pins};
@@ -155,14 +156,6 @@ pub(crate) struct Answer {
     attributes: BTreeSet<String>,
 }
 
-/// What an item type has for an index, each as YAML.
-pub(crate) struct IndexKey {
-    pub(crate) partition: String,
-    pub(crate) sort: String,
-    /// The condition of a sparse index.
-    pub(crate) when: Option<String>,
-}
-
 /// The partition key that stands for a part: what its values are called.
 fn labels(
     part: &Part<'_>,
@@ -197,19 +190,13 @@ fn labels(
 }
 
 impl<'c> Writing<'_, 'c> {
-    fn parts(
-        &self,
-        slot: usize,
-    ) -> impl Iterator<Item = (usize, usize, &Structure<'c>, &Part<'c>)> {
-        let here = self.slots.iter().filter(move |(_, at)| **at == slot);
-        here.filter_map(|(structure, _)| Some((*structure, self.structures.get(*structure)?)))
-            .flat_map(|(at, structure)| {
-                structure
-                    .parts
-                    .iter()
-                    .enumerate()
-                    .map(move |(place, part)| (at, place, structure, part))
-            })
+    /// The structure and its part that has a table's items in a slot.
+    fn place_of(&self, table: &Table, slot: usize) -> Option<(usize, usize)> {
+        let mut here = self.slots.iter().filter(|(_, at)| **at == slot);
+        here.find_map(|(at, _)| {
+            let mut parts = self.structures.get(*at)?.parts.iter();
+            Some((*at, parts.position(|part| part.table.name == table.name)?))
+        })
     }
 
     /// Whether another item type has items under the same partition key values of a slot.
@@ -275,17 +262,14 @@ impl<'c> Writing<'_, 'c> {
                 _ => String::new(),
             };
         }
-        let first = structure
-            .parts
-            .first()
-            .map(|part| self.sorted_name(&part.table.name));
         let own = self.sorted_name(&part.table.name);
-        match (place, first) {
-            _ if structure.is_twin => format!("{own}#"),
-            (0, _) | (_, None) => format!("{own}#"),
+        let parent = structure.parts.first();
+        let parent = parent.filter(|_| place > 0 && !structure.is_twin);
+        match parent.map(|parent| self.sorted_name(&parent.table.name)) {
+            None => format!("{own}#"),
             // `!` sorts before `#`, and nothing stands between.
-            (_, Some(first)) if structure.stands_before(part) => format!("{first}!{own}#"),
-            (_, Some(first)) => format!("{first}#{own}#"),
+            Some(parent) if structure.stands_before(part) => format!("{parent}!{own}#"),
+            Some(parent) => format!("{parent}#{own}#"),
         }
     }
 
@@ -313,34 +297,20 @@ impl<'c> Writing<'_, 'c> {
         let Some((at, column)) = key.path.find(table, self.catalog) else {
             return String::new();
         };
-        let mut filters = String::new();
         let is_id = at.row_key().contains(&column.name)
             || at
                 .foreign_keys
                 .iter()
                 .any(|foreign| foreign.columns.contains(&column.name));
-        match (&column.data_type, column.data_type.family()) {
-            (DataType::Integer { bits, .. }, _) if sorts && key.reversed => {
-                filters.push_str(if *bits <= 32 {
-                    " | desc(10)"
-                } else {
-                    " | desc(19)"
-                });
-            }
+        let own = match &column.data_type {
+            DataType::Integer { bits: 0..=32, .. } if sorts && key.reversed => " | desc(10)",
+            DataType::Integer { .. } if sorts && key.reversed => " | desc(19)",
             // A number that is no key may be negative.
-            (
-                DataType::Integer {
-                    unsigned: false, ..
-                },
-                _,
-            ) if sorts && !is_id => filters.push_str(" | ordered"),
-            (_, TypeFamily::Boolean) => filters.push_str(" | string"),
-            _ => filters.push_str(filter(column, sorts)),
-        }
-        if key.folds {
-            filters.push_str(" | lower");
-        }
-        filters
+            DataType::Integer { unsigned, .. } if sorts && !is_id && !unsigned => " | ordered",
+            DataType::Boolean => " | string",
+            _ => filter(column, sorts),
+        };
+        format!("{own}{}", text_if(key.folds, " | lower"))
     }
 
     /// What stands for NULL in a sort key, where it sorts as the database sorts NULL.
@@ -533,12 +503,9 @@ impl<'c> Writing<'_, 'c> {
         }
         within_limit(&mut projected, 0);
         let mut bodies = String::new();
-        for table in &self.catalog.tables {
-            if table.is_stored() && table.readable && !table.row_key().is_empty() {
-                let item = items.entry(table.name.clone()).or_default();
-                let text = self.item(table, item);
-                bodies.push_str(&text);
-            }
+        for table in self.catalog.tables.iter().filter(|table| has_items(table)) {
+            let item = items.entry(table.name.clone()).or_default();
+            bodies.push_str(&self.item(table, item));
         }
         let mut out = self.header.clone();
         let (partition, sort) = self.key_names(0);
@@ -582,11 +549,7 @@ impl<'c> Writing<'_, 'c> {
         let name = self.names.item_type(&table.name);
         let (mut key, mut attributes) = (String::new(), String::new());
         for slot in 0..=self.slots.values().max().copied().unwrap_or(0) {
-            let here = self
-                .parts(slot)
-                .filter(|(.., part)| part.table.name == table.name);
-            let here = here.map(|(at, place, ..)| (at, place)).next();
-            match here {
+            match self.place_of(table, slot) {
                 Some(place) if slot == 0 => key = self.slot_key(table, item, slot, place),
                 Some(place) => attributes.push_str(&self.slot_key(table, item, slot, place)),
                 None if slot == 0 => key = self.own_key(table, item),
@@ -733,12 +696,7 @@ impl<'c> Writing<'_, 'c> {
         slot: usize,
         (at, place): (usize, usize),
     ) -> String {
-        let Some(IndexKey {
-            partition,
-            sort,
-            when,
-        }) = self.index_key(table, item, slot, (at, place))
-        else {
+        let Some((partition, sort, when)) = self.index_key(table, item, slot, (at, place)) else {
             return String::new();
         };
         let mut notes = Vec::new();
@@ -768,23 +726,17 @@ impl<'c> Writing<'_, 'c> {
         }
     }
 
-    /// What stands in the key attributes of a slot.
+    /// What stands in the key attributes of a slot, and the condition of a sparse index, each as YAML.
     pub(crate) fn index_key(
         &self,
         table: &Table,
         item: &mut Item,
         slot: usize,
         (at, place): (usize, usize),
-    ) -> Option<IndexKey> {
+    ) -> Option<(String, String, Option<String>)> {
         let (structure, part) = self.part(at, place)?;
-        let shard = part.shard_key();
-        let keys = part.partition.iter().chain(&part.sort).chain(&shard);
-        let references = references(item, table, keys);
-        let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
-        let partition = quoted(&self.partition(structure, part, &|key, filters| {
-            format!("{{{}{filters}}}", reference(key))
-        }));
-        let sort = quoted(&self.sort_template(slot, at, place, &reference));
+        let prefix = self.prefix(slot, at, place);
+        let [partition, sort] = self.templates(table, item, (structure, part), &prefix);
         let when = structure.when.iter().map(|when| {
             let mut text = when.text.clone();
             for (place, way) in when.parents.iter().enumerate() {
@@ -795,60 +747,48 @@ impl<'c> Writing<'_, 'c> {
             text
         });
         let when: Vec<String> = when.collect();
-        Some(IndexKey {
-            partition,
-            sort,
-            when: (!when.is_empty()).then(|| quoted(&when.join(" AND "))),
-        })
+        let when = (!when.is_empty()).then(|| quoted(&when.join(" AND ")));
+        Some((partition, sort, when))
     }
 
     /// The key of an item type that no read asks for by the table's own key: beside its owner, or on its own.
     fn own_key(&self, table: &Table, item: &mut Item) -> String {
         let part = own_part(self.catalog, table, self.pins);
         let structure = Structure::of_parts(vec![part.clone()]);
-        let references = references(item, table, part.partition.iter().chain(&part.sort));
-        let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
-        let partition = self.partition(&structure, &part, &|key, filters| {
-            format!("{{{}{filters}}}", reference(key))
-        });
-        let sort = joined(
-            part.sort
-                .iter()
-                .map(|key| format!("{{{}{}}}", reference(key), self.filters(key, table, true))),
-            "#",
-        );
-        let sort = format!("{}#{sort}", escaped(self.names.item_type(&table.name)));
-        format!(
-            "    key: {{ {}: {}, {}: {} }}\n",
-            self.names.partition,
-            quoted(&partition),
-            self.names.sort,
-            quoted(&sort)
-        )
+        let prefix = format!("{}#", self.names.item_type(&table.name));
+        let [partition, sort] = self.templates(table, item, (&structure, &part), &prefix);
+        let (partition_name, sort_name) = (&self.names.partition, &self.names.sort);
+        format!("    key: {{ {partition_name}: {partition}, {sort_name}: {sort} }}\n")
     }
 
-    fn sort_template(
+    /// The templates of a part's partition key and sort key, as YAML. `prefix`: what the sort key begins with.
+    fn templates(
         &self,
-        slot: usize,
-        at: usize,
-        place: usize,
-        value: &dyn Fn(&KeyPart) -> String,
-    ) -> String {
-        let Some((_, part)) = self.part(at, place) else {
-            return String::new();
-        };
+        table: &Table,
+        item: &mut Item,
+        (structure, part): (&Structure<'_>, &Part<'_>),
+        prefix: &str,
+    ) -> [String; 2] {
+        let shard = part.shard_key();
+        let keys = part.keys().chain(&shard);
+        let references = keys.map(|key| (&key.path, reference(item, table, &key.path)));
+        let references: BTreeMap<&Path, String> = references.collect();
+        let reference = |key: &KeyPart| references.get(&key.path).cloned().unwrap_or_default();
+        let partition = self.partition(structure, part, &|key, filters| {
+            format!("{{{}{filters}}}", reference(key))
+        });
         let values = part.sort.iter().map(|key| {
             let filters = self.filters(key, part.table, true);
             let absent = self.absent(key, part.table);
-            format!("{{{}{filters}{absent}}}", value(key))
+            format!("{{{}{filters}{absent}}}", reference(key))
         });
         let values: Vec<String> = values.collect();
-        let mut text = escaped(&self.prefix(slot, at, place));
-        text.push_str(&separated(&values, part, self.catalog));
+        let mut sort = escaped(prefix);
+        sort.push_str(&separated(&values, part, self.catalog));
         if part.is_ended {
-            text.push(part.separator(part.sort.len().saturating_sub(1), self.catalog));
+            sort.push(part.separator(part.sort.len().saturating_sub(1), self.catalog));
         }
-        text
+        [quoted(&partition), quoted(&sort)]
     }
 
     /// A join as YAML.
@@ -909,10 +849,7 @@ impl<'c> Writing<'_, 'c> {
         let mut answer = self.answer(read, items);
         if slot > 0 {
             let attributes = std::mem::take(&mut answer.attributes);
-            let place = projected
-                .entry(slot)
-                .or_insert_with(|| Some(BTreeSet::new()));
-            match place {
+            match projected.entry(slot).or_insert(Some(BTreeSet::new())) {
                 Some(names) if attributes.len() <= PROJECTED => names.extend(attributes),
                 place => *place = None,
             }
@@ -1042,9 +979,9 @@ impl<'c> Writing<'_, 'c> {
     /// The columns that item types of one answer have copies of: who reads the answer has to know whose a column is.
     fn copied_beside(
         &self,
-        ask: &Ask<'_>,
+        ask: &Ask<'c>,
         items: &BTreeMap<TableName, Item>,
-    ) -> BTreeSet<(TableName, String)> {
+    ) -> BTreeSet<(&'c TableName, &'c str)> {
         if ask.children.is_empty() {
             return BTreeSet::new();
         }
@@ -1055,21 +992,8 @@ impl<'c> Writing<'_, 'c> {
             let paths = item.copies.iter().map(|(path, ..)| path);
             paths.filter_map(move |path| path.find(table, self.catalog))
         });
-        copies
-            .map(|(table, column)| (table.name.clone(), column.name.clone()))
-            .collect()
-    }
-
-    fn is_copied(
-        &self,
-        copied: &BTreeSet<(TableName, String)>,
-        table: &Table,
-        path: &Path,
-    ) -> bool {
-        let found = path.find(table, self.catalog);
-        found.is_some_and(|(table, column)| {
-            copied.contains(&(table.name.clone(), column.name.clone()))
-        })
+        let copies = copies.map(|(table, column)| (&table.name, column.name.as_str()));
+        copies.collect()
     }
 
     /// Puts what a read gives into its item types.
@@ -1087,11 +1011,14 @@ impl<'c> Writing<'_, 'c> {
         let mut result: Vec<String> = Vec::new();
         let several = !ask.children.is_empty() || ask.twin.is_some();
         let copied = self.copied_beside(ask, items);
+        let is_copied = |table: &'c Table, path: &Path| {
+            let found = path.find(table, self.catalog);
+            found.is_some_and(|(table, column)| copied.contains(&(&table.name, &*column.name)))
+        };
         let item = items.entry(ask.root.name.clone()).or_default();
         for (path, name) in &ask.outputs {
             let attribute = self.attribute(item, ask.root, path, name, read.name());
-            let is_copied = self.is_copied(&copied, ask.root, path);
-            if attribute != *name || ask.is_twice || is_copied {
+            if attribute != *name || ask.is_twice || is_copied(ask.root, path) {
                 let own = if several {
                     self.of_type(ask.root, &attribute)
                 } else {
@@ -1152,7 +1079,7 @@ impl<'c> Writing<'_, 'c> {
                 let asked = child_name(&result, child.table, name);
                 let attribute = self.attribute(item, child.table, path, name, read.name());
                 attributes.insert(attribute.clone());
-                if attribute != asked || self.is_copied(&copied, child.table, path) {
+                if attribute != asked || is_copied(child.table, path) {
                     let own = self.of_type(child.table, &attribute);
                     answers.push(format!("{}: {}", scalar(&own), scalar(&asked)));
                 }
@@ -1248,14 +1175,11 @@ impl<'c> Writing<'_, 'c> {
             _ => "\u{3}",
         };
         let null = self.absent(key, part.table);
-        let low = range.low.as_ref().map(|(name, is_in)| {
-            let behind = if *is_in { "" } else { behind };
-            format!("{}{behind}", value(name))
-        });
-        let high = range.high.as_ref().map(|(name, is_in)| {
-            let behind = if *is_in { behind } else { "" };
-            format!("{}{behind}", value(name))
-        });
+        let bound = |(name, is_in): &(String, bool), ends_if: bool| {
+            format!("{}{}", value(name), text_if(*is_in == ends_if, behind))
+        };
+        let low = range.low.as_ref().map(|low| bound(low, false));
+        let high = range.high.as_ref().map(|high| bound(high, true));
         let nulls_last = null.contains('~');
         // Of texts a filter leaves NULL out.
         let is_text = key.path.is_loose(part.table, self.catalog);
@@ -1346,15 +1270,6 @@ pub(crate) fn reference(item: &mut Item, table: &Table, path: &Path) -> String {
     }
     let alias = alias(item, table, &path.steps);
     TemplatePath(&[alias, path.column.clone()]).to_string()
-}
-
-fn references<'k>(
-    item: &mut Item,
-    table: &Table,
-    keys: impl Iterator<Item = &'k KeyPart>,
-) -> BTreeMap<Path, String> {
-    keys.map(|key| (key.path.clone(), reference(item, table, &key.path)))
-        .collect()
 }
 
 /// An attribute in a filter: in backquotes where it needs them.

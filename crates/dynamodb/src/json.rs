@@ -215,8 +215,6 @@ fn plain(out: &mut String, text: &str) {
     out.push('"');
 }
 
-// Attributes as people read them.
-
 /// An attribute value as people read it: text as it is, others as [`write_plain`] writes them.
 pub fn readable(value: &Attribute) -> String {
     let mut text = String::new();

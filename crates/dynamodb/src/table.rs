@@ -236,9 +236,7 @@ pub struct Throughput {
     pub write: u64,
 }
 
-// What a table has besides keys, indexes, TTL and capacity: settings that no item depends on.
-
-/// The settings that a mapping names. What it does not name is left to the service, and of a table
+/// The settings that a mapping names: no item depends on them. What it does not name is left to the service, and of a table
 /// that exists it is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {

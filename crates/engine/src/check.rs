@@ -204,7 +204,7 @@ async fn refusals(
         let counted = source.numbers(&sql, &pass.scan).await?;
         if counted.iter().flatten().any(|rows| *rows > 0) {
             let message = format!(
-                "a condition of `{}` has an aggregate over the relation that is loaded, which would become one row",
+                "a subquery in a condition of `{}` has an aggregate of the outer relation's columns only, and all its rows would become one",
                 pass.name
             );
             let fault = Diagnostic::new(Code::Sql, span.clone(), message);

@@ -200,7 +200,7 @@ impl ExpressionParser {
             let from = self.here();
             return Err(fault(
                 from..from,
-                format!("it is nested deeper than {MAX_LEVELS} levels"),
+                format!("the filter nests deeper than {MAX_LEVELS} levels"),
             ));
         }
         self.level += 1;
@@ -451,7 +451,9 @@ fn refused(pieces: &[ExpressionPiece]) -> Option<String> {
     );
     match name.as_str() {
         "attribute_type" if !is_value => {
-            return Some("the type of `attribute_type` is a text or a parameter".to_owned());
+            return Some(
+                "the second argument of `attribute_type` must be a text or a parameter".to_owned(),
+            );
         }
         "begins_with"
             if second
@@ -485,7 +487,10 @@ fn refused(pieces: &[ExpressionPiece]) -> Option<String> {
     }
     match (name.as_str(), constants.as_slice()) {
         ("attribute_type", [Attribute::S(kind)]) if TYPES.contains(&&**kind) => None,
-        ("attribute_type", [_]) => Some(format!("its types are {}", TYPES.join(", "))),
+        ("attribute_type", [_]) => Some(format!(
+            "`attribute_type` takes one of {}",
+            TYPES.join(", ")
+        )),
         ("BETWEEN", [low, high]) if low.type_name() != high.type_name() => {
             Some("the two values of BETWEEN are of different types".to_owned())
         }
@@ -505,8 +510,7 @@ fn path_text(operand: &[ExpressionPiece]) -> Option<String> {
     words.collect()
 }
 
-// The words and signs of it.
-
+/// A word or a sign of an expression.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Name(String, bool),

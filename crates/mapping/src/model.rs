@@ -448,9 +448,7 @@ pub(super) fn family_of(wanted: DynamoType) -> TypeFamily {
     }
 }
 
-// Access patterns: the requests that a table serves.
-
-/// An access pattern. The templates in it are over parameters: [`ValuePath::column`] is an index into
+/// An access pattern: a request that the table serves. The templates in it are over parameters: [`ValuePath::column`] is an index into
 /// [`AccessPattern::parameters`], or [`AccessPattern::SHARD`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessPattern {
@@ -801,8 +799,7 @@ impl FilterExpression {
     }
 }
 
-// Compiled templates as they are written in a mapping; with `{:#}`, without their filters.
-
+/// As it is written in a mapping; with `{:#}`, without its filters.
 impl Display for Template {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         self.parts.iter().try_for_each(|part| part.fmt(f))

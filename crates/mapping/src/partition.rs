@@ -121,12 +121,14 @@ fn has_shards(template: &Template) -> bool {
 
 /// The shards of a template that are not named. `None` where some value does not tell its other shards.
 fn unnamed_shards(template: &Template, values: &[Attribute]) -> Option<Vec<String>> {
-    let named = values.iter().filter(|value| fits(&template.parts, value));
-    let named = named.filter_map(|value| match value {
-        Attribute::S(text) => Some(text.to_string()),
-        _ => None,
-    });
-    let named: Vec<String> = named.collect();
+    let named: Vec<String> = values
+        .iter()
+        .filter(|value| fits(&template.parts, value))
+        .filter_map(|value| match value {
+            Attribute::S(text) => Some(text.to_string()),
+            _ => None,
+        })
+        .collect();
     let mut others: Vec<String> = Vec::new();
     for text in &named {
         let found = other_shards(template, text)?;

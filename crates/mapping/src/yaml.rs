@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::str::FromStr;
 
-use dynafold_format::joined;
+use dynafold_format::{counted, joined};
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -234,10 +234,11 @@ impl<'t> YamlBuilder<'t> {
                 if !fits && !opens && is_near && words.contains(':') {
                     let others = joined(indents.iter().map(ToString::to_string), ", ");
                     let message = format!(
-                        "this line is indented by {indent} spaces, and no line above it is"
+                        "this line is indented by {}, which fits no open block above it",
+                        counted(indent, "space")
                     );
                     let help = format!(
-                        "indent it as the lines that it belongs to: those above are indented by {others}"
+                        "indent it like the lines that it belongs to: the open blocks are indented by {others}"
                     );
                     let span = from + indent..from + line.trim_end().len();
                     return Some(Diagnostic::new(Code::Yaml, span, message).with_help(help));
@@ -287,7 +288,10 @@ impl<'t> YamlBuilder<'t> {
     fn node(&mut self, event: Event<'t>, span: &Span) -> Result<YamlNode, Diagnostic> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(self.fault(span, "the file has too many nodes"));
+            let message = format!(
+                "the file has more than {MAX_NODES} keys and values, counted with its aliases"
+            );
+            return Err(self.fault(span, &message));
         }
         let start = self.range(span).start;
         let (content, end, anchor) = match event {
@@ -337,11 +341,10 @@ impl<'t> YamlBuilder<'t> {
                 (YamlContent::Map { entries, flow }, end, anchor)
             }
             Event::Alias(id) => {
-                let node = self
-                    .anchors
-                    .get(&id)
-                    .cloned()
-                    .ok_or_else(|| self.fault(span, "there is no anchor of this name"))?;
+                let node = self.anchors.get(&id).cloned().ok_or_else(|| {
+                    self.fault(span, "this alias is inside the value that it stands for")
+                        .with_help("write the value out here")
+                })?;
                 let (nodes, levels) = measured(&node);
                 self.nodes += nodes;
                 if self.level + levels > MAX_LEVELS {
@@ -371,8 +374,8 @@ impl<'t> YamlBuilder<'t> {
             let key = self.node(event, &span)?;
             let YamlContent::Scalar { text, .. } = key.content else {
                 return Err(self
-                    .fault(&span, "a key must be a scalar")
-                    .with_help("a template that starts with `{` must be quoted"));
+                    .fault(&span, "a key must be a text, not a list or a map")
+                    .with_help("put a template that starts with `{` in quotes"));
             };
             let (event, span) = self.next()?;
             let mut value = self.node(event, &span)?;

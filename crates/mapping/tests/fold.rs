@@ -6,7 +6,7 @@ mod write;
 
 use dynafold_dynamodb::{Attribute, Index, Item, KeyType, Projection, write_item};
 use dynafold_mapping::item::{Folder, Reject};
-use dynafold_mapping::model::{AttributeNode, Model};
+use dynafold_mapping::model::{AttributeNode, ChildContainer, EmbedNode, Model};
 use dynafold_mapping::template::Context;
 use dynafold_relational::value::{UnfitReason, Value};
 
@@ -115,6 +115,39 @@ fn maps_and_lists_are_made_and_a_null_in_a_list_keeps_its_place() {
         fold(&model, &[text("k"), number(1), Value::Null]).unwrap(),
         r#"{"PK":{"S":"k"},"SK":{"S":"-"},"a":{"M":{"one":{"N":"1"},"all":{"L":[{"NULL":true},{"N":"1"},{"BOOL":true}]}}}}"#
     );
+}
+
+#[test]
+fn the_children_of_a_map_have_names_that_differ() {
+    let mut model = plain();
+    let AttributeNode::Template(name) = template("{0}") else {
+        panic!("a template");
+    };
+    model.item_types[0].attributes[2].1 = AttributeNode::Embed(Box::new(EmbedNode {
+        column: 1,
+        each: template("{1}"),
+        container: ChildContainer::Map(name),
+        written: "tag".into(),
+    }));
+    let row = |tags: &[(Value, Value)]| {
+        let children = tags.iter();
+        let rows = children.map(|(name, value)| Value::List(vec![name.clone(), value.clone()]));
+        [text("k"), Value::List(rows.collect()), Value::Null]
+    };
+    // A child without a value is absent, and leaves its name to another.
+    let tags = [
+        (text("b"), number(1)),
+        (text("a"), Value::Null),
+        (text("a"), number(2)),
+    ];
+    assert_eq!(
+        fold(&model, &row(&tags)).unwrap(),
+        r#"{"PK":{"S":"k"},"SK":{"S":"-"},"a":{"M":{"b":{"N":"1"},"a":{"N":"2"}}}}"#
+    );
+    let twice = row(&[(text("a"), number(1)), (text("a"), number(2))]);
+    assert_eq!(refused(&model, &twice), refusal("embed-key", "a.a"));
+    let nameless = row(&[(Value::Null, number(1))]);
+    assert_eq!(refused(&model, &nameless), refusal("embed-key", "a.0"));
 }
 
 #[test]

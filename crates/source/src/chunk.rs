@@ -6,8 +6,8 @@ use dynafold_relational::value::Value;
 use futures_util::stream::{self, BoxStream};
 
 use super::family::Family;
-use super::identity::{self, Watch};
 use super::layout::{NUMBER, ScanLayout};
+use super::watch::{Watch, next_row};
 use super::{Chunk, Result, Row, SourceError};
 
 /// Most rows of a chunk.
@@ -38,7 +38,7 @@ pub(super) fn chunks<'a, R: Send + 'a>(
             let mut chunk = Chunk::default();
             let mut bytes = 0;
             while chunk.rows.len() < ROWS && bytes < BYTES {
-                let taken = match identity::next(&mut rows, watch.as_ref()).await {
+                let taken = match next_row(&mut rows, watch.as_ref()).await {
                     Ok(Some(row)) => family.take(&mut chunk, |at| read(&row, at)),
                     Ok(None) => {
                         family.end(&mut chunk);

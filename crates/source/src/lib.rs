@@ -27,12 +27,14 @@ mod activity;
 mod chunk;
 mod dialect;
 mod family;
-mod identity;
 mod layout;
 mod literal;
+mod message;
 mod printed;
 mod range;
 mod select;
+mod tls;
+mod watch;
 
 pub mod mysql;
 pub mod postgres;
@@ -40,9 +42,10 @@ pub mod sqlite;
 
 pub use activity::Activity;
 pub use dialect::Dialect;
-use identity::Tls;
-pub use identity::{Canceller, SourceIdentity, database_message};
+pub use message::database_message;
 pub use select::{statement, values_of_no_rows};
+use tls::Tls;
+pub use watch::Canceller;
 
 use async_trait::async_trait;
 use dynafold_format::address::{self, AddressFault};
@@ -53,6 +56,20 @@ use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+/// Which database a source is, and what tells its state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceIdentity {
+    /// The database without user, password and parameters: `postgres://db.example:5432/app`, or the
+    /// absolute file.
+    pub name: String,
+    /// Two equal stamps prove that no stored row changed between the two snapshots. `None` where the
+    /// database cannot prove it. It says nothing of SQL that depends on more than stored rows: the
+    /// clock, chance, a setting of the session.
+    pub stamp: Option<String>,
+    /// The database user (PostgreSQL): row security may show other rows to another one.
+    pub user: Option<String>,
+}
 
 /// One row: the scan's columns in order, then its conditions as booleans.
 pub type Row = Box<[Value]>;
@@ -262,7 +279,7 @@ impl SourceError {
                 "the session that shares it must live until the last chunk is loaded: keep `dynafold plan --hold` running, and start over with the chunks of a new plan",
             ),
             Self::Live { .. } => Some(
-                "use a number instead, or read it from a table; a run that reads a sequence cannot claim anything",
+                "use a constant, or a value from a table; a run that reads a sequence cannot claim anything",
             ),
             Self::Url(
                 UrlError::Unread(_)

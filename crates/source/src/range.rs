@@ -236,7 +236,7 @@ fn number(row: Option<Vec<String>>) -> Option<i128> {
 }
 
 #[cfg(test)]
-mod cut_tests {
+mod tests {
     use super::*;
 
     #[test]

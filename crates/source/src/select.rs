@@ -238,17 +238,15 @@ fn names_one(condition: &str, joins: &[Join], dbms: Dbms) -> bool {
     })
 }
 
-// Writes a scan as one statement.
-//
-// Without embeds it is one SELECT. With embeds it is a UNION ALL of one part for the scan's own rows
-// and one for each embed, sorted by the scan's key and then by a tag: every parent comes before
-// its children, and these before the next parent. So one statement reads all from one
-// snapshot, the database does the sorting, and nobody holds more than one family.
-//
-// A child carries the key of its parent as the parent's row has it, not its own reference: under a
-// collation the two may be equal and yet differ. A child that finds no parent has a negative tag.
-
 /// Writes a scan as one statement.
+///
+/// Without embeds it is one SELECT. With embeds it is a UNION ALL of one part for the scan's own rows
+/// and one for each embed, sorted by the scan's key and then by a tag: every parent comes before
+/// its children, and these before the next parent. So one statement reads all from one
+/// snapshot, the database does the sorting, and nobody holds more than one family.
+///
+/// A child carries the key of its parent as the parent's row has it, not its own reference: under a
+/// collation the two may be equal and yet differ. A child that finds no parent has a negative tag.
 pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     let layout = ScanLayout::new(scan);
     let base = Rows::new(dialect, scan, true);
@@ -272,9 +270,13 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         "\nUNION ALL\n",
     );
     let key = layout.nodes.first().map(|node| node.key.as_slice());
-    let order = key.unwrap_or_default().iter().chain(&layout.tag);
-    let order = order.filter_map(|output| union.columns.get(*output));
-    let order: Vec<String> = order.map(|column| (column + 1).to_string()).collect();
+    let order: Vec<String> = key
+        .unwrap_or_default()
+        .iter()
+        .chain(&layout.tag)
+        .filter_map(|output| union.columns.get(*output))
+        .map(|column| (column + 1).to_string())
+        .collect();
     format!("{parts}\nORDER BY {}", order.join(", "))
 }
 
@@ -531,7 +533,7 @@ impl<'a> Union<'a> {
 }
 
 #[cfg(test)]
-mod union_tests {
+mod tests {
     use dynafold_relational::catalog::{DataType, TableName};
     use dynafold_relational::scan::{Embed, Join, Match, Relation, ScanColumn};
 

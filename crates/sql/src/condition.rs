@@ -3,8 +3,8 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::operand::{
-    ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
-    has_expression,
+    ColumnRef, Constant, Expression, FOLDS, Name, Operand, OperandValue, Wrapping, concatenation,
+    has_expression, only_argument,
 };
 use super::text::Sql;
 
@@ -81,15 +81,25 @@ impl Condition {
                 _ => None,
             }
         }
+        let is_value = |side: &Operand| side.has_query() || side.columns().is_empty();
         if let Some((operand, list)) = self.listed() {
-            let has_column = list.iter().any(|one| held(one).is_some());
-            return held(operand).filter(|_| !has_column);
+            return held(operand).filter(|_| list.iter().all(is_value));
         }
-        let columns = self.equal()?.map(held);
-        match columns {
-            [Some(column), None] | [None, Some(column)] => Some(column),
+        let [left, right] = self.equal()?;
+        match (held(left), held(right)) {
+            (Some(column), None) if is_value(right) => Some(column),
+            (None, Some(column)) if is_value(left) => Some(column),
             _ => None,
         }
+    }
+
+    /// The same, of a column as it is or in lower or upper case, of which a key may have the value.
+    pub(super) fn found_by_value(&self) -> Option<&ColumnRef> {
+        let folds = |one: &Wrapping| matches!(one, Wrapping::Function(name) if FOLDS.contains(&name.as_str()));
+        let sides = self.operands().into_iter();
+        let mut columns = sides.filter(|side| matches!(side.value, OperandValue::Column(_)));
+        self.found_by()
+            .filter(|_| columns.all(|side| side.around.iter().all(folds)))
     }
 
     /// The column that it holds equal to one constant, or NULL, with that; as it is, or its text, as PostgreSQL prints conditions:
@@ -423,30 +433,19 @@ pub(super) fn comparison(expression: &Expr, sql: &Sql) -> Option<ConditionTest> 
 
 /// What stands before the only `%` of a pattern, at its end: `:a || '%'`, `concat(:a, '%')`, and either of them in a function.
 fn beginning(pattern: &Expr, sql: &Sql) -> Option<Operand> {
-    let before = |left: &Expr, rest: &Expr| {
+    if let Some((left, rest)) = concatenation(pattern) {
         let rest = Operand::of(rest, sql);
         let is_rest = rest.around.is_empty()
             && rest.value == OperandValue::Constant(Constant::Text("%".to_owned()));
-        (is_rest && !left.to_string().contains('%')).then(|| Operand::of(left, sql))
-    };
+        return (is_rest && !left.to_string().contains('%')).then(|| Operand::of(left, sql));
+    }
     match pattern {
         Expr::Nested(inner) => beginning(inner, sql),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::StringConcat,
-            right,
-        } => before(left, right),
         Expr::Function(function) => {
+            let mut found = beginning(only_argument(function)?, sql)?;
             let name = function.name.to_string().to_lowercase();
-            match *arguments(function).as_slice() {
-                [left, right] if name == "concat" => before(left, right),
-                [inner] => {
-                    let mut found = beginning(inner, sql)?;
-                    found.around.insert(0, Wrapping::Function(name));
-                    Some(found)
-                }
-                _ => None,
-            }
+            found.around.insert(0, Wrapping::Function(name));
+            Some(found)
         }
         _ => None,
     }

@@ -149,20 +149,13 @@ pub struct Operand {
     pub around: Vec<Wrapping>,
 }
 
+/// Functions that take the case out of a text.
+pub(super) const FOLDS: [&str; 2] = ["lower", "upper"];
+
 /// Functions that give the time or the date at which a statement runs.
-const CLOCKS: [&str; 11] = [
-    "clock_timestamp",
-    "curdate",
-    "current_date",
-    "current_timestamp",
-    "localtimestamp",
-    "now",
-    "statement_timestamp",
-    "sysdate",
-    "transaction_timestamp",
-    "utc_date",
-    "utc_timestamp",
-];
+const CLOCKS: &str = "\
+    clock_timestamp curdate current_date current_timestamp localtimestamp now statement_timestamp \
+    sysdate transaction_timestamp utc_date utc_timestamp";
 
 impl Operand {
     pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
@@ -188,13 +181,13 @@ impl Operand {
                     around.push(Wrapping::Collate(name));
                     expr
                 }
-                Expr::Function(function) => match arguments(function).as_slice() {
-                    [argument] => {
-                        around.push(Wrapping::Function(function.name.to_string().to_lowercase()));
-                        argument
-                    }
-                    _ => break complex_value(inner, sql),
-                },
+                Expr::Function(function) => {
+                    let Some(argument) = only_argument(function) else {
+                        break complex_value(inner, sql);
+                    };
+                    around.push(Wrapping::Function(function.name.to_string().to_lowercase()));
+                    argument
+                }
                 _ => break simple_value(inner, sql).unwrap_or_else(|| complex_value(inner, sql)),
             };
         };
@@ -239,7 +232,7 @@ impl Operand {
                     && expression.parameters.is_empty()
                     && !expression.has_query
                     && !expression.functions.is_empty()
-                    && functions.all(|name| CLOCKS.contains(&name.as_str()))
+                    && functions.all(|name| CLOCKS.split(' ').any(|clock| clock == name))
             }
             OperandValue::Constant(_) | OperandValue::Column(_) | OperandValue::Parameter(_) => {
                 false
@@ -314,6 +307,33 @@ pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
     arguments.unwrap_or_default()
 }
 
+/// The argument of a function of one.
+pub(super) fn only_argument(function: &Function) -> Option<&Expr> {
+    match *arguments(function).as_slice() {
+        [argument] => Some(argument),
+        _ => None,
+    }
+}
+
+/// The two texts that an expression puts together: `a || b`, `concat(a, b)`.
+pub(super) fn concatenation(expression: &Expr) -> Option<(&Expr, &Expr)> {
+    match expression {
+        Expr::Nested(inner) => concatenation(inner),
+        Expr::BinaryOp {
+            left,
+            op: BinaryOperator::StringConcat,
+            right,
+        } => Some((&**left, &**right)),
+        Expr::Function(function) => match *arguments(function).as_slice() {
+            [left, right] if function.name.to_string().eq_ignore_ascii_case("concat") => {
+                Some((left, right))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A column, a parameter or a literal.
 fn simple_value(expression: &Expr, sql: &Sql) -> Option<OperandValue> {
     let constant = |constant| Some(OperandValue::Constant(constant));
@@ -370,6 +390,14 @@ pub(super) fn has_expression(part: &impl Visit, condition: impl Fn(&Expr) -> boo
         }
     });
     found.is_break()
+}
+
+/// The columns in a part of a query, those of queries within it too.
+pub(super) fn columns(part: &impl Visit, sql: &Sql) -> Vec<ColumnRef> {
+    let found = Expression::default();
+    let mut visitor = ExpressionVisitor { sql, found };
+    let _ = part.visit(&mut visitor);
+    visitor.found.columns
 }
 
 fn literal(expression: &Expr) -> Option<&Literal> {

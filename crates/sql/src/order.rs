@@ -18,6 +18,8 @@ pub struct SortKey {
     pub column: Option<ColumnRef>,
     /// The column of a table that it is in lower case, by `lower()`.
     pub in_lower: Option<ColumnRef>,
+    /// The columns in it, where it is no name or number of the result's.
+    pub columns: Vec<ColumnRef>,
     /// The collation that the query asks for.
     pub collation: Option<Name>,
     /// DESC.
@@ -52,15 +54,20 @@ pub(super) fn order(
     };
     let terms = terms.iter().map(|term| {
         let (result, sorted) = resolve(&term.expr, outputs, sql);
+        let operand = Operand::of(&term.expr, sql);
+        let is_computed = result == InResult::Expression;
         let (column, collation) = sorted.filter(|_| of.is_some()).unzip();
         let descending = direction(term)?;
         Some(SortKey {
             result,
             column,
             in_lower: lowered(&term.expr, outputs, sql).filter(|_| of.is_some()),
+            columns: (operand.columns().iter().filter(|_| is_computed))
+                .cloned()
+                .collect(),
             collation: collation.flatten(),
             descending,
-            has_parameters: !Operand::of(&term.expr, sql).parameters().is_empty(),
+            has_parameters: !operand.parameters().is_empty(),
             span: sql.range(term.expr.span()),
         })
     });

@@ -3,7 +3,7 @@
 use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    TableAlias, TableFactor, VisitMut, VisitorMut,
+    TableAlias, TableFactor, TableWithJoins, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -43,10 +43,7 @@ impl Qualifying<'_> {
         match body {
             SetExpr::Select(select) => {
                 for from in &mut select.from {
-                    Self::table(&mut from.relation, scope);
-                    for join in &mut from.joins {
-                        Self::table(&mut join.relation, scope);
-                    }
+                    Self::joined(from, scope);
                 }
                 for item in &mut select.projection {
                     if let SelectItem::QualifiedWildcard(
@@ -68,16 +65,18 @@ impl Qualifying<'_> {
         }
     }
 
+    fn joined(from: &mut TableWithJoins, scope: &mut Vec<(String, Option<Ident>)>) {
+        Self::table(&mut from.relation, scope);
+        for join in &mut from.joins {
+            Self::table(&mut join.relation, scope);
+        }
+    }
+
     fn table(factor: &mut TableFactor, scope: &mut Vec<(String, Option<Ident>)>) {
         match factor {
             TableFactor::NestedJoin {
                 table_with_joins, ..
-            } => {
-                Self::table(&mut table_with_joins.relation, scope);
-                for join in &mut table_with_joins.joins {
-                    Self::table(&mut join.relation, scope);
-                }
-            }
+            } => Self::joined(table_with_joins, scope),
             TableFactor::Table {
                 name, alias, args, ..
             } => match (alias.as_ref(), name.0.last()) {

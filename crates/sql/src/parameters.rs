@@ -12,7 +12,7 @@ use super::UnreadableSql;
 use super::array::Array;
 use super::bytes::compare_plainly;
 use super::definition::literal_text;
-use super::operand::{arguments, placeholder};
+use super::operand::{FOLDS, concatenation, has_expression, only_argument, placeholder};
 use super::query::{gives_one_value, on_large_stack, refused_binary};
 use super::text::{Sql, expression, is_hexadecimal, statements, unescaped};
 
@@ -49,7 +49,8 @@ pub enum Lists {
     Parameters,
     /// One comparison with one parameter stands in its place.
     Split,
-    /// It stays as it is, and so does every literal. What compares byte by byte for an equality becomes a plain one.
+    /// It stays as it is, and so does every literal, and what is computed of literals alone. What compares byte by byte for an equality
+    /// becomes a plain one.
     Said,
     /// The same, but one parameter stands in the place of a list of parameters.
     SplitParameters,
@@ -101,6 +102,7 @@ pub fn parametrized(text: &str, dbms: Dbms, lists: Lists) -> Result<Parametrized
         let mut into = Replacing {
             dbms,
             lists,
+            is_said,
             taken,
             repeated,
             numbers: BTreeMap::new(),
@@ -173,6 +175,8 @@ fn condition_of(join: &mut JoinOperator) -> Option<&mut Expr> {
 struct Replacing {
     dbms: Dbms,
     lists: Lists,
+    /// Whether what the query computes of no column and no parameter is meant.
+    is_said: bool,
     /// The names of parameters that there are.
     taken: BTreeSet<String>,
     /// Those that stand in several places.
@@ -227,21 +231,16 @@ impl Replacing {
                 self.list(column, values, expression);
             }
             Expr::BinaryOp { left, op, right } => {
-                let suffix = match op {
-                    BinaryOperator::Eq => "",
-                    BinaryOperator::Lt | BinaryOperator::LtEq => "_until",
-                    BinaryOperator::Gt | BinaryOperator::GtEq => "_from",
+                let [suffix, turned] = match op {
+                    BinaryOperator::Eq => ["", ""],
+                    BinaryOperator::Lt | BinaryOperator::LtEq => ["_until", "_from"],
+                    BinaryOperator::Gt | BinaryOperator::GtEq => ["_from", "_until"],
                     _ => return,
                 };
                 if let Some(column) = column(left) {
                     self.value(right, &format!("{column}{suffix}"));
                 } else if let Some(column) = column(right) {
-                    let suffix = match suffix {
-                        "_until" => "_from",
-                        "_from" => "_until",
-                        other => other,
-                    };
-                    self.value(left, &format!("{column}{suffix}"));
+                    self.value(left, &format!("{column}{turned}"));
                 }
             }
             Expr::Between {
@@ -314,15 +313,12 @@ impl Replacing {
         let Some(pattern) = folded(pattern) else {
             return;
         };
-        let Some(text) = text(pattern, self.dbms) else {
+        let text = text(pattern, self.dbms);
+        let prefix = text.as_deref().and_then(|text| text.strip_suffix('%'));
+        let is_plain = |one: &&str| !one.is_empty() && !one.contains(['%', '_', '\\']);
+        let Some(prefix) = prefix.filter(is_plain) else {
             return;
         };
-        let Some(prefix) = text.strip_suffix('%') else {
-            return;
-        };
-        if prefix.is_empty() || prefix.contains(['%', '_', '\\']) {
-            return;
-        }
         let parameter = self.name(column);
         if let Some(read) = concatenated(&format!(":{parameter}"), "%", self.dbms) {
             *pattern = read;
@@ -377,8 +373,7 @@ impl Replacing {
             list.truncate(1);
         }
         for one in list.iter_mut().filter(|one| placeholder(one).is_none()) {
-            let name = self.name(&column);
-            self.literal_as(one, name);
+            self.literal_as(one, &column);
         }
         let first = list.first().filter(|_| splits);
         if let Some((right, parameter)) = first.and_then(|one| Some((one, placeholder(one)?))) {
@@ -401,10 +396,7 @@ impl Replacing {
     fn rename(&mut self, at: &Expr, wanted: &str) {
         let inner = match at {
             Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => Some(&**inner),
-            Expr::Function(function) => match arguments(function).as_slice() {
-                [one] => Some(*one),
-                _ => None,
-            },
+            Expr::Function(function) => only_argument(function),
             _ => None,
         };
         if let Some(inner) = inner {
@@ -425,6 +417,10 @@ impl Replacing {
     fn value(&mut self, at: &mut Expr, wanted: &str) {
         self.rename(at, wanted);
         if is_computed(at, self.dbms) {
+            let has_parameter = has_expression(&*at, |one| placeholder(one).is_some());
+            if self.is_said && !has_parameter {
+                return;
+            }
             let name = self.name(wanted);
             let expression = at.to_string();
             *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
@@ -432,19 +428,18 @@ impl Replacing {
             self.done.computed.push((name, expression));
         } else if let Some(literal) = folded(at)
             && !self.done.keeps_literals
-            && text(literal, self.dbms).is_some()
         {
-            let name = self.name(wanted);
-            self.literal_as(literal, name);
+            self.literal_as(literal, wanted);
         }
     }
 
-    fn literal_as(&mut self, at: &mut Expr, name: String) {
+    /// Puts a parameter in the place of a literal; leaves anything else.
+    fn literal_as(&mut self, at: &mut Expr, wanted: &str) {
         let Some(value) = text(at, self.dbms) else {
             return;
         };
-        *at = Expr::Value(Value::Placeholder(format!(":{name}")).into());
-        let parameter = name;
+        let parameter = self.name(wanted);
+        *at = Expr::Value(Value::Placeholder(format!(":{parameter}")).into());
         self.taken.insert(parameter.clone());
         self.done.examples.push(Example { parameter, value });
     }
@@ -506,19 +501,7 @@ fn opposite(op: &BinaryOperator) -> Option<BinaryOperator> {
 
 /// What a text begins with that a pattern of a parameter and a constant takes, whose only `%` is at its end.
 fn beginning(pattern: &Expr, dbms: Dbms) -> Option<Expr> {
-    let (left, right) = match pattern {
-        Expr::Nested(inner) => return beginning(inner, dbms),
-        Expr::BinaryOp {
-            left,
-            op: BinaryOperator::StringConcat,
-            right,
-        } => (&**left, &**right),
-        Expr::Function(function) => match *arguments(function).as_slice() {
-            [left, right] if function.name.to_string().to_lowercase() == "concat" => (left, right),
-            _ => return None,
-        },
-        _ => return None,
-    };
+    let (left, right) = concatenation(pattern)?;
     // In what is computed, a `_` or `\` may be a sign of the pattern.
     let parameter = placeholder(folded_value(left))?;
     let said = text(right, dbms)?;
@@ -533,10 +516,7 @@ fn folded_value(expression: &Expr) -> &Expr {
     match expression {
         Expr::Nested(inner) => folded_value(inner),
         Expr::Function(function) if FOLDS.contains(&&*function.name.to_string().to_lowercase()) => {
-            match *arguments(function).as_slice() {
-                [inner] => folded_value(inner),
-                _ => expression,
-            }
+            only_argument(function).map_or(expression, folded_value)
         }
         other => other,
     }
@@ -576,9 +556,6 @@ fn folded(expression: &mut Expr) -> Option<&mut Expr> {
         _ => None,
     }
 }
-
-/// Functions that take the case out of a text.
-const FOLDS: [&str; 2] = ["lower", "upper"];
 
 /// Equalities of one column that OR connects, as an IN with their values: parameters, texts or numbers, and not several of these.
 fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
@@ -646,9 +623,16 @@ fn either(expression: &Expr, dbms: Dbms) -> Option<Expr> {
 
 /// Whether texts of a type of PostgreSQL are compared without case, or without blanks at the end.
 fn is_compared_otherwise(data_type: &str, dbms: Dbms) -> bool {
-    let name = data_type.rsplit('.').next().unwrap_or_default();
-    let name = name.split('(').next().unwrap_or_default();
-    let name = name.trim().trim_matches('"').to_lowercase();
+    let name = data_type
+        .rsplit('.')
+        .next()
+        .unwrap_or_default()
+        .split('(')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_matches('"')
+        .to_lowercase();
     dbms == Dbms::Postgres && ["citext", "bpchar", "char", "character"].contains(&&*name)
 }
 
@@ -698,10 +682,7 @@ fn column(expression: &Expr) -> Option<String> {
         Expr::Nested(inner) => column(inner),
         Expr::Identifier(name) => Some(name.value.clone()),
         Expr::CompoundIdentifier(parts) => parts.last().map(|part| part.value.clone()),
-        Expr::Function(function) => match arguments(function).as_slice() {
-            [one] => column(one),
-            _ => None,
-        },
+        Expr::Function(function) => column(only_argument(function)?),
         _ => None,
     }
 }
@@ -824,6 +805,26 @@ mod tests {
             "SELECT a, :p1 FROM t WHERE b = :b AND c = :c AND d >= :d_from AND d < :d_until LIMIT :p7"
         );
         assert_eq!(values(&read.lists[0]), "c: :p3 :p4");
+    }
+
+    #[test]
+    fn what_is_computed_of_literals_is_meant_where_these_are() {
+        for (said, parameter) in [
+            ("a > 2 * 5", "a > :a_from"),
+            ("a > now() - INTERVAL '1 day'", "a > :a_from"),
+            ("a > :x + 5", "a > :a_from"),
+        ] {
+            let sql = format!("SELECT 1 FROM t WHERE b = :b AND {said}");
+            let read = |lists| {
+                let read = parametrized(&sql, Dbms::Postgres, lists).unwrap().sql;
+                read.split_once(" AND ").unwrap().1.to_owned()
+            };
+            assert_eq!(read(Lists::Split), parameter);
+            let is_meant = !said.contains(':');
+            for lists in [Lists::Said, Lists::SplitParameters] {
+                assert_eq!(read(lists) == said, is_meant, "{said}");
+            }
+        }
     }
 
     #[test]

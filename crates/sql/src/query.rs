@@ -9,7 +9,6 @@ use sqlparser::ast::{
     self, BinaryOperator, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier,
     Statement, TableFactor, Visit, Visitor,
 };
-use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -18,10 +17,7 @@ use super::condition::{Comparator, ConditionTest, comparison};
 use super::operand::{ColumnRef, Constant, Name, Operand, OperandValue, has_expression, names};
 use super::order::{SortKey, order};
 use super::select::{Select, SelectOutput};
-use super::text::{Sql, dialect};
-
-/// How deep the parts of a query may be nested.
-const DEPTH: usize = 128;
+use super::text::{DEPTH, Sql, dialect, is_word};
 
 /// The stack of the thread that reads a query, in bytes. What `a OR b OR …` is read into is as deep as it is long, and
 /// the parser, which walks it, does not limit that.
@@ -216,6 +212,13 @@ pub enum ParameterBound {
     Other,
 }
 
+impl ParameterBound {
+    /// The same bound, but of a comparison that is negated.
+    fn unless(self, negated: bool) -> Self {
+        if negated { Self::Other } else { self }
+    }
+}
+
 impl SqlQuery {
     /// Reads one query. Without a product as most of them understand it.
     ///
@@ -340,16 +343,18 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
         sql,
         ..SqlQuery::default()
     };
-    let mut whole = QueryFacts { read, refusal };
+    let mut whole = QueryFacts {
+        read,
+        refusal,
+        scopes: Vec::new(),
+    };
     let _ = query.visit(&mut whole);
-    let QueryFacts { mut read, refusal } = whole;
+    let QueryFacts {
+        mut read, refusal, ..
+    } = whole;
     if let Some(refusal) = refusal {
         return Err(refusal);
     }
-    // A query of the WITH hides a table of its name.
-    let hides = |table: &Name| read.with.iter().any(|name| name.is(&table.text));
-    read.tables
-        .retain(|read| read.schema.is_some() || !hides(&read.name));
     read.outermost(query);
     for output in read.selects.iter().flat_map(|select| &select.outputs) {
         let SelectOutput::One { value, .. } = output else {
@@ -369,13 +374,9 @@ fn parsed(sql: Sql) -> Result<SqlQuery, UnreadableSql> {
 /// Why a query with MySQL's operator BINARY is not read: the parser takes all that follows for its operand, the AND behind a
 /// comparison too.
 pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<UnreadableSql> {
-    let is = |token: &Token, wanted: Keyword| matches!(token, Token::Word(word) if word.keyword == wanted && word.quote_style.is_none());
-    let tokens = sql.tokens().iter().map(|token| &token.token);
-    let tokens: Vec<&Token> = tokens
-        .filter(|token| !matches!(token, Token::Whitespace(_)))
-        .collect();
-    let mut pairs = tokens.windows(2);
-    let is_operator = pairs.any(|pair| matches!(pair, [before, token] if is(token, Keyword::BINARY) && !is(before, Keyword::AS)));
+    let mut pairs = sql.signs().zip(sql.signs().skip(1));
+    let is_operator =
+        pairs.any(|(before, token)| is_word(token, "binary") && !is_word(before, "as"));
     let is_wide = |expression: &Expr| match expression {
         Expr::Cast {
             expr,
@@ -399,19 +400,16 @@ pub(super) fn refused_binary(sql: &Sql, query: &ast::Query) -> Option<Unreadable
 
 /// Whether ONLY stands before a table, which the parser takes for a table, and what is left without it.
 fn without_only(sql: &Sql) -> (bool, Vec<TokenWithSpan>) {
-    let is = |token: &Token, words: &[&str]| {
-        matches!(token, Token::Word(word) if word.quote_style.is_none()
-            && words.iter().any(|other| word.value.eq_ignore_ascii_case(other)))
-    };
     let (mut has_only, mut left) = (false, Vec::new());
     let mut before_table = false;
     for token in sql.tokens() {
-        if before_table && sql.dbms() == Some(Dbms::Postgres) && is(&token.token, &["only"]) {
+        if before_table && sql.dbms() == Some(Dbms::Postgres) && is_word(&token.token, "only") {
             has_only = true;
             continue;
         }
         if !matches!(token.token, Token::Whitespace(_)) {
-            before_table = token.token == Token::Comma || is(&token.token, &["from", "join"]);
+            let sign = &token.token;
+            before_table = *sign == Token::Comma || is_word(sign, "from") || is_word(sign, "join");
         }
         left.push(token.clone());
     }
@@ -500,6 +498,14 @@ impl SqlQuery {
             let Operand { value, around } = Operand::of(expression, &self.sql);
             match value {
                 OperandValue::Parameter(name) if around.is_empty() => RowLimit::Parameter(name),
+                // SQLite takes a negative number for none.
+                OperandValue::Constant(Constant::Number(number))
+                    if around.is_empty()
+                        && self.sql.dbms() == Some(Dbms::Sqlite)
+                        && number.starts_with('-') =>
+                {
+                    RowLimit::None
+                }
                 OperandValue::Constant(Constant::Number(number)) if around.is_empty() => {
                     number.parse().map_or(RowLimit::Unknown, RowLimit::Rows)
                 }
@@ -540,51 +546,36 @@ impl SqlQuery {
 /// Whether a word that looks like a column's name gives the time, the user or a variable: no column can be called so without
 /// quotes, since the database reserves the word.
 fn is_of_the_session(word: &str, dbms: Option<Dbms>) -> bool {
-    let of_all = ["current_date", "current_time", "current_timestamp"];
-    let of_servers = [
-        "current_role",
-        "current_user",
-        "localtime",
-        "localtimestamp",
-    ];
-    let of_postgres = [
-        "current_catalog",
-        "current_schema",
-        "session_user",
-        "system_user",
-        "user",
-    ];
-    let of_mysql = ["sysdate", "utc_date", "utc_time", "utc_timestamp"];
     let is_mysql = matches!(dbms, None | Some(Dbms::Mysql | Dbms::Mariadb));
     let is_postgres = matches!(dbms, None | Some(Dbms::Postgres));
-    of_all.contains(&word)
-        || (is_mysql || is_postgres) && of_servers.contains(&word)
-        || is_postgres && of_postgres.contains(&word)
-        || is_mysql && (of_mysql.contains(&word) || word.starts_with('@'))
+    match word {
+        "current_date" | "current_time" | "current_timestamp" => true,
+        "current_role" | "current_user" | "localtime" | "localtimestamp" => is_mysql || is_postgres,
+        "current_catalog" | "current_schema" | "session_user" | "system_user" | "user" => {
+            is_postgres
+        }
+        "sysdate" | "utc_date" | "utc_time" | "utc_timestamp" => is_mysql,
+        _ => is_mysql && word.starts_with('@'),
+    }
 }
 
 /// Whether a cast gives the same at any time. The text `today` is another date each day, MySQL adds the date of the day to
 /// a time of the day, and the types of names are looked up. A literal is looked at on its own.
 fn keeps_still(operand: &Expr, data_type: &ast::DataType) -> bool {
     use ast::DataType as Type;
-    if let Type::Array(ast::ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
-        return keeps_still(operand, element);
-    }
-    let is_literal = matches!(operand, Expr::Value(_));
-    let is_looked_up = matches!(
-        data_type,
-        Type::Custom(..) | Type::Regclass | Type::Unspecified | Type::Array(_)
-    );
-    let is_time = matches!(
-        data_type,
+    match data_type {
+        Type::Array(ast::ArrayElemTypeDef::SquareBracket(element, _)) => {
+            keeps_still(operand, element)
+        }
+        Type::Custom(..) | Type::Regclass | Type::Unspecified | Type::Array(_) => false,
         Type::Date
-            | Type::Date32
-            | Type::Time(..)
-            | Type::Datetime(_)
-            | Type::Timestamp(..)
-            | Type::TimestampNtz(_)
-    );
-    !is_looked_up && (is_literal || !is_time)
+        | Type::Date32
+        | Type::Time(..)
+        | Type::Datetime(_)
+        | Type::Timestamp(..)
+        | Type::TimestampNtz(_) => matches!(operand, Expr::Value(_)),
+        _ => true,
+    }
 }
 
 /// Whether the database itself makes the value, of the parts of the expression: what a function, a cast or an operator of
@@ -621,6 +612,17 @@ fn is_plain(expression: &Expr, dbms: Option<Dbms>) -> bool {
 struct QueryFacts {
     read: SqlQuery,
     refusal: Option<UnreadableSql>,
+    /// The queries around a place, outermost first.
+    scopes: Vec<QueryScope>,
+}
+
+/// A query that is being visited.
+struct QueryScope {
+    /// The queries of its WITH, which hide tables of their names.
+    with: Vec<Name>,
+    is_recursive: bool,
+    /// How many queries within it were begun: those of its WITH come first.
+    begun: usize,
 }
 
 impl Visitor for QueryFacts {
@@ -648,11 +650,25 @@ impl Visitor for QueryFacts {
         }
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
         let with = with.map(|with| Name::of(&with.alias.name, self.read.sql.dbms()));
-        self.read.with.extend(with);
+        let with: Vec<Name> = with.collect();
+        self.read.with.extend(with.iter().cloned());
+        if let Some(around) = self.scopes.last_mut() {
+            around.begun += 1;
+        }
+        self.scopes.push(QueryScope {
+            with,
+            is_recursive: query.with.as_ref().is_some_and(|with| with.recursive),
+            begun: 0,
+        });
         // Without a whole order, any rows may be the first.
         if query.limit_clause.is_some() || query.fetch.is_some() {
             self.read.unsteady.push("LIMIT".to_owned());
         }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+        self.scopes.pop();
         ControlFlow::Continue(())
     }
 
@@ -739,12 +755,33 @@ impl Visitor for QueryFacts {
 }
 
 impl QueryFacts {
+    /// Whether a name is that of a query of a WITH here: within one of these, of an earlier one, unless they are recursive.
+    fn is_hidden(&self, table: &Name) -> bool {
+        let innermost = self.scopes.len().saturating_sub(1);
+        let mut scopes = self.scopes.iter().enumerate();
+        scopes.any(|(at, scope)| {
+            let all = scope.with.len();
+            let is_within = at < innermost && scope.begun <= all && !scope.is_recursive;
+            let known = if is_within {
+                scope.begun.saturating_sub(1)
+            } else {
+                all
+            };
+            let mut names = scope.with.iter().take(known);
+            names.any(|name| name.is(&table.text))
+        })
+    }
+
     fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) {
         let dbms = self.read.sql.dbms();
         let (schema, own) = match names(name, dbms).as_deref() {
+            Some([own]) if self.is_hidden(own) => return,
             Some([own]) => (None, own.clone()),
             Some([schema, own]) => (Some(schema.clone()), own.clone()),
-            _ => return,
+            _ => {
+                self.read.unsteady.push(name.to_string());
+                return;
+            }
         };
         let called = alias.map(|alias| Name::of(&alias.name, dbms));
         self.read.tables.push(ReadTable {
@@ -774,26 +811,16 @@ impl QueryFacts {
                 low,
                 high,
             } => {
-                let (lower, upper) = if *negated {
-                    (ParameterBound::Other, ParameterBound::Other)
-                } else {
-                    (ParameterBound::Low(true), ParameterBound::High(true))
-                };
-                self.add(operand, low, lower);
-                self.add(operand, high, upper);
+                self.add(operand, low, ParameterBound::Low(true).unless(*negated));
+                self.add(operand, high, ParameterBound::High(true).unless(*negated));
             }
             ConditionTest::In {
                 operand,
                 negated,
                 list,
             } => {
-                let bound = if *negated {
-                    ParameterBound::Other
-                } else {
-                    ParameterBound::Equal
-                };
                 for one in list {
-                    self.add(operand, one, bound);
+                    self.add(operand, one, ParameterBound::Equal.unless(*negated));
                 }
             }
             ConditionTest::Like {

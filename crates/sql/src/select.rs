@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 
 use super::condition::{Condition, ConditionTest, conditions};
-use super::operand::{ColumnRef, Name, Operand, has_expression, names};
+use super::operand::{ColumnRef, Name, Operand, columns, has_expression, names};
 use super::text::Sql;
 
 /// One SELECT of a query, as far as it is understood.
@@ -26,6 +26,8 @@ pub struct Select {
     pub groups: bool,
     /// What it groups by, where that is nothing but columns.
     pub grouped_by: Option<Vec<ColumnRef>>,
+    /// The columns in GROUP BY, HAVING and DISTINCT ON.
+    pub merged_by: Vec<ColumnRef>,
     /// Whether what it gives, or groups by, has a collation that the query asks for.
     pub is_collated: bool,
     /// Whether it has HAVING.
@@ -62,18 +64,6 @@ pub enum RelationSource {
     /// A query in parentheses.
     Query,
     /// A function, or anything else.
-    Other,
-}
-
-/// How a relation is joined to what stands before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SelectJoin {
-    /// `,`, CROSS JOIN, JOIN, INNER JOIN, `STRAIGHT_JOIN`.
-    Inner,
-    Left,
-    Right,
-    Full,
-    /// Another, which [`Select::strange`] names.
     Other,
 }
 
@@ -115,6 +105,12 @@ impl Select {
                 }
                 _ => None,
             },
+            merged_by: [
+                columns(&select.group_by, sql),
+                columns(&select.having, sql),
+                columns(&select.distinct, sql),
+            ]
+            .concat(),
             is_collated: has_collation(&select.projection)
                 || has_collation(&select.group_by)
                 || has_collation(&select.distinct),
@@ -154,11 +150,12 @@ impl SelectReader<'_> {
     fn tables(&mut self, from: &TableWithJoins) {
         let begin = self.read.relations.len();
         let of = self.read.conditions.len();
-        self.table(&from.relation, SelectJoin::Inner);
+        self.table(&from.relation, false);
         for joined in &from.joins {
-            let (join, constraint) = kind(&joined.join_operator);
+            let ([before_missing, own_missing], constraint) = kind(&joined.join_operator);
+            let is_outer = before_missing || own_missing;
             let this = self.read.relations.len();
-            self.table(&joined.relation, join);
+            self.table(&joined.relation, is_outer);
             let mut on = Vec::new();
             match constraint {
                 Some(JoinConstraint::On(condition)) => on = conditions(condition, self.sql),
@@ -175,16 +172,11 @@ impl SelectReader<'_> {
                     }
                 }
                 Some(JoinConstraint::Natural) => self.read.strange.push("NATURAL JOIN"),
-                Some(JoinConstraint::None) | None => {}
-            }
-            if join == SelectJoin::Other {
-                self.read.strange.push("a join of another kind");
+                Some(JoinConstraint::None) => {}
+                None => self.read.strange.push("a join of another kind"),
             }
             // What was joined before may be missing beside a row of this one, and its ON leaves nothing out.
-            if matches!(
-                join,
-                SelectJoin::Right | SelectJoin::Full | SelectJoin::Other
-            ) {
+            if before_missing {
                 let held = self.read.conditions.split_off(of);
                 let before = self.read.relations.get_mut(begin..this).unwrap_or_default();
                 // They are there or missing as one, which nothing else tells.
@@ -200,16 +192,13 @@ impl SelectReader<'_> {
                     last.on.extend(held);
                 }
             }
-            if join == SelectJoin::Inner {
+            if !is_outer {
                 self.read.conditions.extend(on);
                 continue;
             }
             let joined = self.read.relations.get_mut(this..).unwrap_or_default();
             for relation in joined.iter_mut() {
-                relation.may_be_missing |= matches!(
-                    join,
-                    SelectJoin::Left | SelectJoin::Full | SelectJoin::Other
-                );
+                relation.may_be_missing |= own_missing;
             }
             if let Some(relation) = joined.first_mut() {
                 relation.on.extend(on);
@@ -217,7 +206,8 @@ impl SelectReader<'_> {
         }
     }
 
-    fn table(&mut self, factor: &TableFactor, join: SelectJoin) {
+    /// `is_outer`: whether it is joined to what stands before it by an outer join.
+    fn table(&mut self, factor: &TableFactor, is_outer: bool) {
         let (source, alias) = match factor {
             TableFactor::Table {
                 name,
@@ -276,7 +266,7 @@ impl SelectReader<'_> {
                 let of = self.read.conditions.len();
                 self.tables(table_with_joins);
                 // Its ON leaves rows out only where this join does.
-                if join != SelectJoin::Inner {
+                if is_outer {
                     if !table_with_joins.joins.is_empty() {
                         self.read.strange.push("an outer join of joined tables");
                     }
@@ -372,16 +362,17 @@ impl SelectReader<'_> {
     }
 }
 
-/// How a relation is joined, and what it is joined by.
-fn kind(operator: &JoinOperator) -> (SelectJoin, Option<&JoinConstraint>) {
+/// Whether the rows before a join may be missing in the result, and whether its own may; and what it joins by, `None` for a kind
+/// that is not understood.
+fn kind(operator: &JoinOperator) -> ([bool; 2], Option<&JoinConstraint>) {
     match operator {
         JoinOperator::Join(on)
         | JoinOperator::Inner(on)
         | JoinOperator::CrossJoin(on)
-        | JoinOperator::StraightJoin(on) => (SelectJoin::Inner, Some(on)),
-        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (SelectJoin::Left, Some(on)),
-        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (SelectJoin::Right, Some(on)),
-        JoinOperator::FullOuter(on) => (SelectJoin::Full, Some(on)),
-        _ => (SelectJoin::Other, None),
+        | JoinOperator::StraightJoin(on) => ([false, false], Some(on)),
+        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => ([false, true], Some(on)),
+        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => ([true, false], Some(on)),
+        JoinOperator::FullOuter(on) => ([true, true], Some(on)),
+        _ => ([true, true], None),
     }
 }

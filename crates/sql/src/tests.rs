@@ -133,9 +133,12 @@ fn relation(relation: &FromRelation) -> String {
         RelationSource::Query => "(query)".to_owned(),
         RelationSource::Other => "?".to_owned(),
     };
-    let called = relation.called.as_ref().map(|name| &*name.text);
-    let called = called.filter(|called| !source.ends_with(called));
-    let called = called.map_or(String::new(), |called| format!(" {called}"));
+    let called = relation
+        .called
+        .as_ref()
+        .map(|name| &*name.text)
+        .filter(|called| !source.ends_with(called))
+        .map_or(String::new(), |called| format!(" {called}"));
     let missing = if relation.may_be_missing { "?" } else { "" };
     let on: Vec<String> = relation.on.iter().map(condition).collect();
     let on = if on.is_empty() {
@@ -1029,4 +1032,52 @@ fn operands_are_the_same_whatever_the_tables_are_called() {
     for other in ["sum(b), a * b, 'x.a' || b, a", "sum(a), a * b, 'a' || b, a"] {
         assert_ne!(plain, outputs(&format!("SELECT {other} FROM x")));
     }
+}
+
+#[test]
+fn a_query_of_a_with_hides_a_table_only_where_it_is_known() {
+    for (sql, expected) in [
+        (
+            "WITH t AS (SELECT a FROM u) SELECT a FROM t, public.t",
+            "u t",
+        ),
+        ("WITH t AS (SELECT a FROM t) SELECT a FROM t", "t"),
+        (
+            "WITH RECURSIVE t AS (SELECT a FROM u UNION SELECT a FROM t) SELECT a FROM t",
+            "u",
+        ),
+        (
+            "WITH v AS (SELECT a FROM w), w AS (SELECT a FROM v) SELECT a FROM w",
+            "w",
+        ),
+        (
+            "SELECT a FROM t WHERE a IN (WITH t AS (SELECT 1) SELECT 1 FROM t)",
+            "t",
+        ),
+        (
+            "WITH t AS (SELECT 1) SELECT a FROM u WHERE a IN (SELECT 1 FROM t)",
+            "u",
+        ),
+    ] {
+        let tables = read(sql, Postgres).tables;
+        let names: Vec<&str> = tables.iter().map(|read| &*read.name.text).collect();
+        assert_eq!(names.join(" "), expected, "{sql}");
+    }
+}
+
+#[test]
+fn a_table_whose_name_is_not_read_may_give_anything() {
+    let sql = "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM app.public.u)";
+    assert_eq!(read(sql, Postgres).unsteady, ["app.public.u"]);
+}
+
+#[test]
+fn a_negative_limit_of_sqlite_is_none() {
+    let sql = "SELECT a FROM t LIMIT -1 OFFSET 20";
+    let limits = |dbms| {
+        let query = read(sql, dbms);
+        (query.limit, query.offset)
+    };
+    assert_eq!(limits(Sqlite), (RowLimit::None, RowLimit::Rows(20)));
+    assert_eq!(limits(Postgres).0, RowLimit::Unknown);
 }

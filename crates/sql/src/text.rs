@@ -121,8 +121,6 @@ impl Sql {
 
     /// Whether it seems to name a column of a table that is called so, in any case: the name with a point behind it.
     pub fn names_column_of(&self, table: &str) -> bool {
-        let is_space = |token: &&TokenWithSpan| matches!(token.token, Token::Whitespace(_));
-        let tokens = self.tokens.iter().filter(|token| !is_space(token));
         let table = table.to_lowercase();
         let is_it = |token: &Token| match token {
             Token::Word(word) => word.value.to_lowercase() == table,
@@ -132,8 +130,8 @@ impl Sql {
             }
             _ => false,
         };
-        let mut pairs = tokens.clone().zip(tokens.skip(1));
-        pairs.any(|(name, next)| next.token == Token::Period && is_it(&name.token))
+        let mut pairs = self.signs().zip(self.signs().skip(1));
+        pairs.any(|(name, next)| *next == Token::Period && is_it(name))
     }
 
     pub(super) fn dbms(&self) -> Option<Dbms> {
@@ -142,6 +140,12 @@ impl Sql {
 
     pub(super) fn tokens(&self) -> &[TokenWithSpan] {
         &self.tokens
+    }
+
+    /// The tokens without white space and comments.
+    pub(super) fn signs(&self) -> impl Iterator<Item = &Token> {
+        let tokens = self.tokens.iter().map(|token| &token.token);
+        tokens.filter(|token| !matches!(token, Token::Whitespace(_)))
     }
 
     /// The bytes of a part of the text.
@@ -226,13 +230,10 @@ impl Sql {
 
     /// The words by which it locks the rows that it reads.
     fn lock(&self) -> Option<String> {
-        let is_space = |token: &&Token| matches!(token, Token::Whitespace(_));
-        let tokens = self.tokens.iter().map(|token| &token.token);
-        let tokens: Vec<&Token> = tokens.filter(|token| !is_space(token)).collect();
-        let is = |token: &Token, word: &str| matches!(token, Token::Word(own) if own.quote_style.is_none() && own.value.eq_ignore_ascii_case(word));
+        let tokens: Vec<&Token> = self.signs().collect();
         let says = |place: &[&Token], words: &[&str]| {
             let mut pairs = place.iter().zip(words);
-            pairs.all(|(token, word)| is(token, word))
+            pairs.all(|(token, word)| is_word(token, word))
         };
         let locks = |lock: &&&[&str]| tokens.windows(lock.len()).any(|place| says(place, lock));
         Some(LOCKS.iter().find(locks)?.join(" "))
@@ -259,6 +260,11 @@ fn parameter(
         let span = Span::new(colon.span.start, token.span.end);
         (word.value.clone(), span)
     })
+}
+
+/// Whether a token is this word, in any case, without quotes.
+pub(super) fn is_word(token: &Token, word: &str) -> bool {
+    matches!(token, Token::Word(own) if own.quote_style.is_none() && own.value.eq_ignore_ascii_case(word))
 }
 
 /// Takes one of each two quotes within a name in quotes, which has them twice.
@@ -305,10 +311,13 @@ pub(super) fn unescaped(text: &str, quote: char, dbms: Option<Dbms>) -> String {
     found
 }
 
+/// How deep the parts of a query may be nested.
+pub(super) const DEPTH: usize = 128;
+
 /// Parses the statements of a piece of SQL.
 pub(super) fn statements(sql: &Sql, dbms: Dbms) -> Result<Vec<Statement>, UnreadableSql> {
     let dialect = dialect(Some(dbms));
-    let parser = Parser::new(dialect.as_ref()).with_recursion_limit(128);
+    let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
     let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
     let read = parser.parse_statements();
     read.map_err(|error| UnreadableSql::Syntax(error.to_string()))

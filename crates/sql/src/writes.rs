@@ -14,7 +14,7 @@ use super::array::with_lists;
 use super::condition::{Condition, conditions};
 use super::operand::{
     ColumnRef, Constant, Expression, Name, Operand, OperandValue, Wrapping, arguments,
-    has_expression, names, placeholder,
+    has_expression, names, only_argument, placeholder,
 };
 use super::query::on_large_stack;
 use super::text::{Sql, expression, statements};
@@ -59,7 +59,7 @@ pub struct WriteStatement {
     pub inserted: Option<Vec<String>>,
     /// Whether it is an UPDATE or DELETE without a WHERE.
     pub finds_all: bool,
-    /// The columns of its table that its WHERE holds equal to something, or to one of a list.
+    /// The columns of its table that its WHERE holds equal to something, or to one of a list: as they are, or in lower or upper case.
     pub found_by: Vec<String>,
     /// Those that it holds equal to the time or the date at which it runs (`day = CURRENT_DATE`), or to which an INSERT that names its
     /// columns gives that in all of its rows.
@@ -164,7 +164,7 @@ pub fn write_statement(text: &str, dbms: Dbms) -> Option<WriteStatement> {
         let held = || held.iter().flatten();
         let is_own = |column: &&ColumnRef| is_of(column, called.as_ref());
         let name = |column: &ColumnRef| column.name.text.clone();
-        let found_by = |one: &Condition| one.found_by().filter(is_own).map(name);
+        let found_by = |one: &Condition| one.found_by_value().filter(is_own).map(name);
         let held_now = |one: &Condition| {
             let [column, value] = one.equal()?;
             let column = column.column().filter(is_own).map(name);
@@ -379,9 +379,11 @@ impl InsertedColumns {
             let now = named.iter().enumerate();
             let now = now.filter(|(place, (_, is_field))| !is_field && is_now(*place));
             found.now = now.map(|(_, (name, _))| name.text.clone()).collect();
-            let said = named.into_iter().zip(by_place);
-            let said = said.filter(|((_, is_field), _)| !is_field);
-            let said = said.map(|((name, _), value)| (name.text, value));
+            let said = named
+                .into_iter()
+                .zip(by_place)
+                .filter(|((_, is_field), _)| !is_field)
+                .map(|((name, _), value)| (name.text, value));
             let stays = |(name, value): &(String, Constant)| {
                 let mut set = upserted.iter().filter(|(set, _)| set.is(name));
                 set.all(|(_, given)| {
@@ -494,8 +496,8 @@ fn is_next_number(expression: &Expr) -> bool {
     let is_greatest = |part: &Expr| match part {
         Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("max") => {
             matches!(
-                arguments(function).as_slice(),
-                [Expr::Identifier(_) | Expr::CompoundIdentifier(_)]
+                only_argument(function),
+                Some(Expr::Identifier(_) | Expr::CompoundIdentifier(_))
             )
         }
         _ => false,
@@ -731,6 +733,17 @@ mod tests {
                 "a by ",
             ),
             (Postgres, "DELETE FROM a WHERE c = ANY($1)", "a by c"),
+            (
+                Postgres,
+                "DELETE FROM a WHERE c = d + 1 AND e IN (f, 2)",
+                "a by ",
+            ),
+            // Of the value of a day no key has the time.
+            (
+                Postgres,
+                "DELETE FROM a WHERE date(c) = :c AND lower(d) = lower(:d) AND e = abs(:e)",
+                "a by d e",
+            ),
         ] {
             assert_eq!(read(sql, dbms).as_deref(), Some(expected), "{sql}");
         }

@@ -170,9 +170,9 @@ impl Batch {
         }
     }
 
-    /// Takes the last request out, as a batch of its own with room for as much as this one had.
-    pub fn take_last(&mut self) -> Self {
-        let mut last = Self::with_capacity(self.bytes(), self.entries.capacity());
+    /// Takes the last request out, as a batch of its own with room for so many bytes.
+    pub fn take_last(&mut self, room: usize) -> Self {
+        let mut last = Self::with_capacity(room, self.entries.capacity());
         if let (Some(entry), Some(Range { start, .. })) = (self.entries.pop(), self.spans.pop()) {
             let text = self.text.open();
             let json = text.get(start..).unwrap_or_default();
@@ -277,12 +277,12 @@ mod tests {
     #[test]
     fn the_last_request_can_be_taken_out() {
         let mut batch = three();
-        let last = batch.take_last();
+        let last = batch.take_last(0);
         assert_eq!((last.json(0), last.len()), ("{\"c\":3}", 1));
         assert_eq!(batch, three().part(&[0, 1]));
-        drop(batch.take_last());
-        let first = batch.take_last();
+        drop(batch.take_last(0));
+        let first = batch.take_last(0);
         assert_eq!((first.json(0), batch.bytes()), ("{\"a\":1}", 0));
-        assert!(batch.is_empty() && batch.take_last().is_empty());
+        assert!(batch.is_empty() && batch.take_last(0).is_empty());
     }
 }

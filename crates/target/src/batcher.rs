@@ -60,7 +60,7 @@ impl Batcher {
         if self.batch.bytes() > self.limit.bytes && self.batch.len() > 1 {
             // The bytes of a request are known only when it is written. There is no other full
             // batch: after one, this request would stand alone.
-            let last = self.batch.take_last();
+            let last = self.batch.take_last(self.largest);
             full = self.finish();
             self.batch = last;
         }

@@ -27,6 +27,7 @@ mod dynamodb;
 mod error;
 mod local;
 pub mod parts;
+mod persist;
 pub mod private;
 pub mod retry;
 pub mod s3;

@@ -51,13 +51,15 @@ pub(super) fn scans(catalog: &Catalog, statements: &[Statement]) -> Vec<Scan> {
 
 /// The columns of a table that stand for its `*`, which the database refuses where the user may not read others; none where it does not.
 fn shown(table: &Table) -> Vec<ScanColumn> {
-    let columns = table.columns.iter();
-    let columns = columns.filter(|_| table.hidden_columns.is_some());
-    let columns = columns.map(|column| ScanColumn::Column {
-        join: None,
-        name: column.name.clone(),
-        data_type: column.data_type.clone(),
-    });
+    let columns = table
+        .columns
+        .iter()
+        .filter(|_| table.hidden_columns.is_some())
+        .map(|column| ScanColumn::Column {
+            join: None,
+            name: column.name.clone(),
+            data_type: column.data_type.clone(),
+        });
     columns.collect()
 }
 

@@ -313,7 +313,7 @@ impl IndexLines<'_> {
             IndexStep::Waiting(index) => self.wait(format!("waiting: {index}")),
             IndexStep::Busy => {
                 self.wait(format!(
-                    "waiting: the table `{table}` is being changed otherwise"
+                    "waiting: another change of the table `{table}` is under way"
                 ));
             }
         }

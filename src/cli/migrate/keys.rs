@@ -36,7 +36,7 @@ impl KeyTemplateTexts {
     ) -> Result<(), Failure> {
         let Some(last) = last else {
             output.note(
-                "no earlier full load is known here, so it is unknown whether its items had the keys that the mapping makes now",
+                "no earlier full load is known here, so it is unknown whether the table's items have the keys that the mapping makes now",
             );
             return Ok(());
         };

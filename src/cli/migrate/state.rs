@@ -134,7 +134,7 @@ pub(super) fn context(
 ) -> Context {
     match opened {
         Some(Opened::Again(_, earlier)) if earlier.now().is_none() => output.note(
-            "starting over with the items that the unfinished load wrote: those that differ are written again; if the table was empty at first, those that no row makes are deleted",
+            "starting over with the items that the unfinished load wrote: this load writes those that differ again; if the table was empty at first, it deletes those that no row makes",
         ),
         Some(Opened::Again(_, earlier)) => {
             if let Some(now) = earlier.now().and_then(|now| now.parse::<Timestamp>().ok()) {
@@ -146,7 +146,7 @@ pub(super) fn context(
             ));
         }
         Some(Opened::Damaged(state, what)) => output.warning(&format!(
-            "the state {} was damaged ({what}) and has been renamed; all rows are read again, and items are written where the table differs. Items of rows that were deleted in the meantime are not looked for: `dynafold verify` does that",
+            "the state {} was damaged ({what}) and has been renamed; all rows are read again, and items are written where the table differs. Items of rows that were deleted in the meantime are not looked for: `dynafold verify` finds them",
             state.path().display()
         )),
         Some(Opened::New(_)) | None => {}

@@ -8,6 +8,7 @@ use super::indexes::TableIndexes;
 use super::job::MigrateJob;
 use super::state;
 use crate::cli::failure::Failure;
+use crate::cli::format::counted;
 use crate::cli::output::OutputStreams;
 use crate::dynamodb::{Billing, Table};
 use crate::load::state::{Opened, TableAtStart};
@@ -196,11 +197,11 @@ impl TableState {
         let name = &self.model.table.name;
         let place = self.target.place();
         let items = items.map_or("its items".to_owned(), |count| {
-            format!("about {count} items")
+            format!("about {}", counted(count, "item"))
         });
         let table = format!("the table `{name}` at {place} with {items}");
         let why = format!("this deletes {table}");
-        let question = format!("delete {table} and create it again?");
+        let question = format!("Delete {table} and create it again?");
         OutputStreams::agree(yes, &why, &question, "nothing was deleted")
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::cost::{Cost, cost};
+use super::cost::Cost;
 use super::items::ItemLines;
-use super::{NAMED, Preview, PreviewFormat, forecast, put, put_json};
+use super::{NAMED_KEYS, Preview, PreviewFormat, forecast, put, put_json};
 use crate::cli::failure::Failure;
 use crate::cli::options::refuse_one_file_twice;
 use crate::cli::output::OutputStreams;
@@ -71,7 +71,7 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
         named: if arguments.rejects.is_some() {
             NAMED_IN_FILE
         } else {
-            NAMED
+            NAMED_KEYS
         },
         items,
         cancel,
@@ -86,7 +86,7 @@ pub(super) async fn run(arguments: &Preview, output: &OutputStreams) -> Result<O
     {
         return Err(failure.clone().into());
     }
-    let cost = cost(&forecast, &model, prices);
+    let cost = Cost::of(&forecast, &model, prices);
     let text = || forecast::text(&forecast, &cost, output);
     match (format, file) {
         (PreviewFormat::Json, _) => {

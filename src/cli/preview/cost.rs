@@ -1,4 +1,4 @@
-//! From what all rows come to, to money and time, and both as people read them.
+//! What the items of all rows cost, how long a load of them takes, and both as people read them.
 
 use serde::Serialize;
 
@@ -8,14 +8,14 @@ use crate::dynamodb::STORED_OVERHEAD;
 use crate::dynamodb::price::{Prices, Route, SteadyCost, best, routes, steady};
 use crate::mapping::forecast::load_demand;
 use crate::mapping::model::Model;
-use crate::preview::{Forecast, PlaceForecast, PlaceKind};
+use crate::preview::{Forecast, PlaceKind};
 
 /// What a load, and what comes after it, costs.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Cost {
     /// The prices that were used.
     pub(super) prices: Prices,
-    /// The ways into the table.
+    /// The routes into the table.
     pub(super) routes: Vec<Route>,
     /// Bytes that are billed as stored, indexes included.
     pub(super) stored_bytes: u64,
@@ -25,36 +25,34 @@ pub(super) struct Cost {
     pub(super) steady: Option<SteadyCost>,
 }
 
-pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
-    let places = &forecast.places;
-    let stored = places
-        .iter()
-        .map(|place| place.bytes + STORED_OVERHEAD * place.items);
-    let stored_bytes = stored.sum();
-    let rated: Option<Vec<f64>> = global(places)
-        .map(|place| place.rated.as_ref().map(|rated| rated.units_per_second))
-        .collect();
-    Cost {
-        routes: routes(
-            &load_demand(places, &model.table, forecast.import_bytes),
-            &prices,
-        ),
-        stored_bytes,
-        storage_usd_per_month: prices.storage(float(stored_bytes)),
-        steady: rated
-            .filter(|rated| !rated.is_empty())
-            .map(|rated| steady(&rated, &prices)),
-        prices,
+impl Cost {
+    pub(super) fn of(forecast: &Forecast, model: &Model, prices: Prices) -> Self {
+        let places = &forecast.places;
+        let stored_bytes = places
+            .iter()
+            .map(|place| place.bytes + STORED_OVERHEAD * place.items)
+            .sum();
+        // A local index has no throughput of its own.
+        let rates: Option<Vec<f64>> = places
+            .iter()
+            .filter(|place| place.kind != PlaceKind::LocalIndex)
+            .map(|place| Some(place.rated.as_ref()?.units_per_second))
+            .collect();
+        let demand = load_demand(places, &model.table, forecast.import_bytes);
+        Self {
+            routes: routes(&demand, &prices),
+            stored_bytes,
+            storage_usd_per_month: prices.storage(float(stored_bytes)),
+            steady: rates
+                .filter(|rates| !rates.is_empty())
+                .map(|rates| steady(&rates, &prices)),
+            prices,
+        }
     }
 }
 
-/// The table and its global indexes: what has throughput of its own.
-fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
-    let places = places.iter();
-    places.filter(|place| place.kind != PlaceKind::LocalIndex)
-}
-
-pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
+/// The report's lines on cost and duration.
+pub(super) fn text(forecast: &Forecast, cost: &Cost) -> String {
     let rows = cost.routes.iter().map(|route| {
         vec![
             route.route.words().to_owned(),
@@ -64,7 +62,7 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
         ]
     });
     let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
-    out.extend(best_ways(&cost.routes));
+    out.extend(best_routes(&cost.routes));
     out.push(format!(
         " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
         bytes(cost.stored_bytes),
@@ -89,11 +87,14 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
     out.join("\n")
 }
 
-/// Which way is the cheapest and which the quickest, as far as both are known.
-fn best_ways(routes: &[Route]) -> Option<String> {
+/// Which route is the cheapest and which the quickest, as far as both are known.
+fn best_routes(routes: &[Route]) -> Option<String> {
     let (cheapest, quickest) = best(routes);
-    let unpriced = routes.iter().filter(|route| route.usd.is_none());
-    let unpriced: Vec<&str> = unpriced.map(|route| route.route.words()).collect();
+    let unpriced: Vec<&str> = routes
+        .iter()
+        .filter(|route| route.usd.is_none())
+        .map(|route| route.route.words())
+        .collect();
     let mut text = format!(" cheapest: {}", cheapest?.route.words());
     if !unpriced.is_empty() {
         text.push_str(&format!(" (without a price: {})", unpriced.join(", ")));
@@ -109,6 +110,7 @@ fn priced(amount: Option<f64>) -> String {
     amount.map_or_else(|| "not in the prices".to_owned(), usd)
 }
 
+/// No load takes less than a second.
 fn duration(time: f64) -> String {
     if time < 1.0 {
         "1 s".to_owned()

@@ -1,6 +1,6 @@
 //! The report of `preview --all`: what all rows come to.
 
-use super::cost::{Cost, costs};
+use super::cost::{self, Cost};
 use super::heat::{
     hottest_keys, item_collections, kind_and_name, large_items, read_rates, write_rates,
 };
@@ -53,7 +53,7 @@ pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &OutputStreams) -> 
         add("Rejected rows", &rejects(forecast));
     }
     if forecast.total.made > 0 {
-        add("Cost and duration", &costs(forecast, cost));
+        add("Cost and duration", &cost::text(forecast, cost));
     }
     parts.join("\n\n")
 }
@@ -165,12 +165,11 @@ fn collisions(forecast: &Forecast) -> String {
         return claims.collect::<Vec<_>>().join("\n");
     }
     let mut out = vec![format!(
-        " {} by several items; {} would be rejected, and {} in the sizes and units above",
+        " {} by several items; a load would reject {}, which the sizes and units above include",
         counted_as(keys, "key is shared", "keys are shared"),
         counted(items, "item"),
-        if items == 1 { "is" } else { "are" },
     )];
-    for collision in named.iter().take(super::NAMED) {
+    for collision in named.iter().take(super::NAMED_KEYS) {
         let items = counted(collision.items, "item");
         if collision.rows.is_empty() {
             out.push(format!("   {items}: their rows could not be read again"));
@@ -184,7 +183,7 @@ fn collisions(forecast: &Forecast) -> String {
             out.push(format!("     and {} more", count(collision.items - shown)));
         }
     }
-    let shown = whole(named.len().min(super::NAMED));
+    let shown = whole(named.len().min(super::NAMED_KEYS));
     if keys > shown {
         out.push(format!("   and {} more keys", count(keys - shown)));
     }

@@ -6,6 +6,7 @@ use crate::design::{
     PricedMapping, ReadReport, Report, Update, UpdatedRead, WriteReport, without_scans,
 };
 use crate::dynamodb::price::Prices;
+use crate::format::joined;
 
 /// What a design serves, by what, and for how much.
 pub(in crate::cli) fn design(report: &Report, prices: &Prices) -> String {
@@ -138,8 +139,10 @@ pub(in crate::cli) fn comparison(mappings: &[PricedMapping], prices: &Prices) ->
     });
     let not_priced = mappings.first().into_iter();
     let not_priced = not_priced.flat_map(|first| &first.not_priced);
-    let not_priced = not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why));
-    let not_priced: String = not_priced.collect();
+    let not_priced = joined(
+        not_priced.map(|one| format!("\n{} is not priced: {}", one.name, one.why)),
+        "",
+    );
     format!(
         "{}{}{not_priced}\n\ncosts are estimates; an access pattern is priced for the statement with the same name ({})\nan access pattern with the SQL of the statement is taken to answer it: `verify --patterns` compares the answers",
         figures(&header, rows),

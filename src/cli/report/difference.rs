@@ -83,7 +83,7 @@ fn change(change: &Change) -> String {
     match (change.before.as_deref(), change.after.as_deref()) {
         (Some(before), Some(after)) if before == after => {
             format!(
-                "{what}: {}, the same text over another parent, column type, time zone or index",
+                "{what}: {}: the text is the same, but a parent, column type, time zone or index behind it differs",
                 one_line(after)
             )
         }
@@ -92,7 +92,7 @@ fn change(change: &Change) -> String {
         }
         (Some(before), None) => format!("{what}: {} -> none", one_line(before)),
         (None, Some(after)) => format!("{what}: {}", one_line(after)),
-        (None, None) => format!("{what} is written otherwise"),
+        (None, None) => format!("{what} is written differently"),
     }
 }
 
@@ -196,7 +196,7 @@ fn migration(diff: &MappingDiff, prices: &Prices, out: &mut Vec<String>) {
     ));
     match write_units {
         Some(units) => out.push(format!(
-            "about {} write units if all of it is written and deleted: {} (row counts are the catalog's; items by the sizes that the schema allows, {})",
+            "about {} write units if all of these items are written or deleted: {} (row counts from the catalog, item sizes within what the schema allows, {})",
             range(*units),
             money(*units, prices),
             prices.dated_source()
@@ -212,7 +212,7 @@ fn money(units: UnitRange, prices: &Prices) -> String {
         (None, _) => "no price is known".to_owned(),
         (Some(least), Some(Some(most))) if least == most => format!("{least} USD on demand"),
         (Some(least), Some(Some(most))) => format!("{least} to {most} USD on demand"),
-        (Some(least), _) => format!("{least} USD on demand or more"),
+        (Some(least), _) => format!("at least {least} USD on demand"),
     }
 }
 
@@ -292,7 +292,7 @@ fn kept_settings(diff: &MappingDiff) -> Option<String> {
     let names: Vec<&str> = changed.filter(is_own).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "{}: `migrate` does not change this of a table that exists",
+            "{}: `migrate` does not change this in an existing table",
             names.join(", ")
         )
     })
@@ -311,7 +311,7 @@ fn index_step(index: &IndexDiff) -> Option<String> {
         ),
         ChangeKind::Removed => format!("index {name}: stays until you delete it"),
         ChangeKind::Changed if !is_same_index => format!(
-            "index {name}: to be deleted, because its key and what it holds cannot be changed; `migrate` then adds it again"
+            "index {name}: delete it, because its key and what it holds cannot be changed; `migrate` then adds it again"
         ),
         ChangeKind::Changed | ChangeKind::Same => return None,
     })

@@ -84,7 +84,7 @@ pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String
 /// What the comparison of an export with its source has found.
 pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String {
     let comparison = &found.comparison;
-    let row = [
+    let sums = [
         found.expected,
         comparison.equal,
         comparison.missing,
@@ -92,8 +92,8 @@ pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String 
         comparison.unexpected,
         found.rejected,
     ];
-    let row = row.iter().map(|figure| count(*figure));
-    let row: Vec<String> = std::iter::once("total".to_owned()).chain(row).collect();
+    let counts = sums.iter().map(|figure| count(*figure));
+    let row: Vec<String> = std::iter::once("total".to_owned()).chain(counts).collect();
     let header = "|expected|equal|missing|different|unexpected|rejected";
     let mut text = figures(header.split('|'), [row]);
     for part in &comparison.changed_parts {

@@ -153,7 +153,7 @@ fn keys(report: &Report) -> Option<String> {
             } else if keys.check == KeyCheck::Late {
                 "run without --one-pass to see which ones"
             } else {
-                "the loaded rows are not the rows whose keys were compared before"
+                "the rows changed after their keys had been compared"
             }
         )),
         KeyCheck::Proved => None,
@@ -179,7 +179,7 @@ fn keys(report: &Report) -> Option<String> {
             }
         )),
         KeyCheck::First => Some(format!(
-            "{} compared before the first write: {} with a key of another",
+            "{} compared before the first write: {} with the key of another",
             counted(keys.compared, "key"),
             counted(keys.all_shared(), "item")
         )),
@@ -229,7 +229,7 @@ fn life(report: &Report) -> Vec<String> {
 }
 
 /// Keys whose rows are looked for by a load that does not begin because of them.
-const NAMED: u64 = 10_000;
+const NAMED_KEYS: u64 = 10_000;
 
 /// Rows that are rejected, or would have been by a load that has not begun because of them.
 fn refused(report: &Report) -> u64 {
@@ -268,7 +268,7 @@ fn rejects(report: &Report) -> String {
     }
     if let Some(file) = &report.rejects_file {
         // Of many rows that share keys only the first are looked up.
-        let which = if is_stopped && report.keys.all_shared() > NAMED {
+        let which = if is_stopped && report.keys.all_shared() > NAMED_KEYS {
             "those that were looked up are in"
         } else {
             "all of them, with their items, are in"
@@ -320,10 +320,14 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
         }
         Outcome::Stopped { reason } => format!("stopped: {reason}"),
         Outcome::Interrupted if report.total.unwritten > 0 => format!(
-            "interrupted: {} still waiting, and counted as not written",
-            counted(report.total.unwritten, "item")
+            "interrupted: {} as not written",
+            counted_as(
+                report.total.unwritten,
+                "item was still waiting and counts",
+                "items were still waiting and count"
+            )
         ),
-        Outcome::Interrupted => "interrupted: what was in flight is written".to_owned(),
+        Outcome::Interrupted => "interrupted: the requests in flight are done".to_owned(),
         Outcome::Failed(failure) => failure.to_string(),
     }
 }

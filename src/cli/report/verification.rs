@@ -76,7 +76,7 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
 fn unexpected(report: &VerifyReport) -> String {
     match (report.unexpected, &report.unexpected_why_not) {
         (Some(0), _) if report.unclear == 0 => "no unexpected items in the table".to_owned(),
-        (Some(0), _) => "no item is known to be one that the source does not make".to_owned(),
+        (Some(0), _) => "no item in the table is known to be unexpected".to_owned(),
         (Some(items), _) => format!(
             "{} in the table that the source does not make",
             counted(items, "item")
@@ -85,7 +85,7 @@ fn unexpected(report: &VerifyReport) -> String {
             format!("items that the source does not make were not looked for: {why}")
         }
         (None, None) => {
-            "items that the source does not make were not looked for to the end".to_owned()
+            "the search for items that the source does not make did not finish".to_owned()
         }
     }
 }

@@ -83,7 +83,7 @@ async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let told: Vec<(&str, &str)> = lines
+    let reported: Vec<(&str, &str)> = lines
         .iter()
         .map(|line| {
             (
@@ -93,7 +93,7 @@ async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (
                 "EVENT",
@@ -167,8 +167,8 @@ async fn item_types_that_are_left_out_and_may_make_the_same_keys_are_named() {
     assert_eq!(claimed(&report, "keys_differ"), "not_proved");
     assert_eq!(report["claims"][0]["because"], said);
     assert_eq!(report["collisions"]["keys"], 0);
-    let told = report["warnings"][0].as_str().unwrap();
-    assert!(told.starts_with(said), "{told}");
+    let reported = report["warnings"][0].as_str().unwrap();
+    assert!(reported.starts_with(said), "{reported}");
     let text = some("table", 0).stdout;
     assert!(text.contains(said), "{text}");
     // Two logs have one key: that is known, and still not all.

@@ -160,10 +160,10 @@ async fn a_date_for_a_moment_is_told_to_be_its_midnight() {
         ];
         table.query(&words).exits(0).stderr
     };
-    let told = of("2026-01-05");
+    let reported = of("2026-01-05");
     assert!(
-        told.contains("`until` is read as 2026-01-05T00:00:00"),
-        "{told}"
+        reported.contains("`until` is read as 2026-01-05T00:00:00"),
+        "{reported}"
     );
     assert!(!of("2026-01-05T00:00:00").contains("is read as"));
 }
@@ -248,9 +248,9 @@ async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() 
     );
     let shards = table.answer(&["allShards", "--grp", "b", "--explain"]);
     assert_eq!(shards["requests"].as_array().unwrap().len(), 4);
-    let lines = ["allShards", "--grp", "b", "--explain", "--format", "ndjson"];
-    let lines = table.query(&lines).exits(0).stdout;
-    let lines = lines
+    let asked = ["allShards", "--grp", "b", "--explain", "--format", "ndjson"];
+    let stdout = table.query(&asked).exits(0).stdout;
+    let lines = stdout
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     assert_eq!(

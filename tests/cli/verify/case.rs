@@ -211,7 +211,7 @@ pub(super) fn figures(report: &Value, names: &[&str]) -> Vec<u64> {
 
 pub(super) const FOUND: &[&str] = &["expected", "equal", "missing", "different", "repaired"];
 
-pub(super) fn told(report: &Value) -> Vec<(String, String, Value)> {
+pub(super) fn reported(report: &Value) -> Vec<(String, String, Value)> {
     let findings = report["findings"].as_array().unwrap().iter();
     let mut all: Vec<_> = findings
         .map(|finding| {

@@ -71,12 +71,12 @@ pub(super) fn says(ran: Ran, code: i32, words: &[&str]) -> Ran {
         );
     }
     assert!(ran.stderr.matches("error:").count() <= 1, "{}", ran.stderr);
-    let told = ran.json();
-    if told["outcome"]["state"] == "failed" && told.get("total").is_none() {
+    let reported = ran.json();
+    if reported["outcome"]["state"] == "failed" && reported.get("total").is_none() {
         // It had not begun.
-        assert!(told["outcome"]["message"].is_string(), "{told:#}");
+        assert!(reported["outcome"]["message"].is_string(), "{reported:#}");
     } else {
-        hold_loaded(&told);
+        hold_loaded(&reported);
     }
     ran
 }
@@ -115,13 +115,13 @@ async fn a_table_that_is_being_deleted_is_told_and_replaced_once_it_is_gone() {
         ));
     };
     goes(3);
-    let told = case.migrate(&["--replace", "--yes"]);
-    let told = says(told, 0, &["created the table"]);
+    let reported = case.migrate(&["--replace", "--yes"]);
+    let reported = says(reported, 0, &["created the table"]);
     // It was deleted by another.
     assert!(
-        !told.stderr.contains("deleted the table"),
+        !reported.stderr.contains("deleted the table"),
         "{}",
-        told.stderr
+        reported.stderr
     );
     let requests = case.storms().counts().requests;
     assert_eq!(requests["DeleteTable"].errors["ResourceInUseException"], 1);
@@ -186,10 +186,10 @@ async fn a_load_finds_at_its_end_that_another_has_replaced_its_table() {
     let case = Case::storm(&source.url(), holds);
     let child = replace_beside(&case, case.start(&[]), "BatchWriteItem").await;
     let words = ["deleted and created again", "--fresh"];
-    let told = says(ran(child), 1, &words).json();
-    assert_eq!(told["outcome"]["code"], "table");
-    assert_eq!(total(&told, "written"), 0);
-    assert!(total(&told, "unwritten") > 0);
+    let reported = says(ran(child), 1, &words).json();
+    assert_eq!(reported["outcome"]["code"], "table");
+    assert_eq!(total(&reported, "written"), 0);
+    assert!(total(&reported, "unwritten") > 0);
     // What was written before is gone.
     assert!(case.contents().await.len() < reference.left.items.len());
     says(case.migrate(&[]), 1, &["created again", "--fresh"]);
@@ -210,9 +210,9 @@ async fn a_load_whose_table_was_replaced_says_how_many_deletions_the_new_one_may
         "created again",
         "300 deletions of this run may have deleted",
     ];
-    let told = says(ran(child), 1, &words).json();
-    assert_eq!(told["outcome"]["code"], "table");
-    assert_eq!(total(&told, "deleted"), 300);
+    let reported = says(ran(child), 1, &words).json();
+    assert_eq!(reported["outcome"]["code"], "table");
+    assert_eq!(total(&reported, "deleted"), 300);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,12 +239,12 @@ async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
         let child = replace_beside(&case, verify.spawn().unwrap(), operation).await;
         let ended = ran(child).exits(1);
         ended.says("deleted and created again");
-        let told = ended.json();
-        assert_eq!(told["outcome"]["code"], "table");
-        let claims = told["claims"].as_array().unwrap();
+        let reported = ended.json();
+        assert_eq!(reported["outcome"]["code"], "table");
+        let claims = reported["claims"].as_array().unwrap();
         assert_eq!(claims.len(), becauses.len());
         // The other table, if any, was searched.
-        assert!(told["unexpected"].is_null(), "{told:#}");
+        assert!(reported["unexpected"].is_null(), "{reported:#}");
         for (claim, because) in claims.iter().zip(becauses) {
             assert_eq!(claim["verdict"], "not_proved", "{claim:#}");
             assert!(
@@ -252,7 +252,7 @@ async fn a_comparison_finds_at_its_end_that_a_load_has_replaced_its_table() {
                 "{claim:#}"
             );
         }
-        if let Some(first) = told.pointer("/patterns/0") {
+        if let Some(first) = reported.pointer("/patterns/0") {
             assert!(first["calls"].as_u64() > Some(0), "{first:#}");
             assert_eq!(first["different_calls"], 0);
         }
@@ -288,9 +288,12 @@ fn erased_meanwhile(case: &Case, further: &[&str], partition: &str) -> (Ran, u64
 /// Fails unless a comparison ended because so many items were deleted meanwhile.
 fn hold_gone(ended: Ran, items: u64) {
     let ended = ended.exits(1);
-    let told = ended.json();
-    assert_eq!(told["outcome"]["code"], "items-gone");
-    assert_eq!(told["claims"][0]["verdict"], "not_proved", "{told:#}");
+    let reported = ended.json();
+    assert_eq!(reported["outcome"]["code"], "items-gone");
+    assert_eq!(
+        reported["claims"][0]["verdict"], "not_proved",
+        "{reported:#}"
+    );
     ended.says(&format!("{items} item"));
     ended.says("equal or repaired");
     ended.says("deleted before the run ended");
@@ -327,10 +330,10 @@ items: { T: { from: t, key: { PK: \"T#{id}\", SK: \"-\" }, columns: [ends] } }
     );
     case.migrate(&[]).exits(0);
     let (compared, _) = erased_meanwhile(&case, &[], "T#1");
-    let told = compared.exits(0).json();
-    assert_eq!(told["total"]["equal"], 3);
-    assert_eq!(told["expired_meanwhile"], 1);
-    let claim = &told["claims"][0];
+    let reported = compared.exits(0).json();
+    assert_eq!(reported["total"]["equal"], 3);
+    assert_eq!(reported["expired_meanwhile"], 1);
+    let claim = &reported["claims"][0];
     assert_eq!(claim["verdict"], "agrees", "{claim:#}");
     assert_eq!(claim["asked"], 3);
     assert_eq!(claim["possible"], 3);

@@ -44,17 +44,17 @@ async fn an_interrupt_drains_and_says_how_to_go_on() {
     assert_eq!(total(&report, "written"), u64::try_from(held).unwrap());
     assert_eq!(total(&report, "unwritten"), 0);
     // A plan says what the load does otherwise, where that is to go on.
-    let told = |further: &[&str]| {
+    let reported = |further: &[&str]| {
         let plan = case.migrate(further).exits(3);
         ["may skip chunks", "may delete items"].map(|what| plan.stderr.contains(what))
     };
-    assert_eq!(told(&["--plan"]), [true, false]);
-    assert_eq!(told(&["--plan", "--fresh"]), [false; 2]);
-    assert_eq!(told(&["--plan", "--changes-only"]), [false; 2]);
+    assert_eq!(reported(&["--plan"]), [true, false]);
+    assert_eq!(reported(&["--plan", "--fresh"]), [false; 2]);
+    assert_eq!(reported(&["--plan", "--changes-only"]), [false; 2]);
     source.run("CREATE TABLE later (id int)").await;
-    assert_eq!(told(&["--plan"]), [false, true]);
+    assert_eq!(reported(&["--plan"]), [false, true]);
     goes_on(&case, &reference, "after an interrupt").await;
-    assert_eq!(told(&["--plan"]), [false; 2]);
+    assert_eq!(reported(&["--plan"]), [false; 2]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,8 +68,8 @@ async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
     };
     assert!(comes(PATIENCE, is_asked));
     signal(&child, "-INT");
-    let mut told = BufReader::new(child.stderr.as_mut().unwrap()).lines();
-    assert!(told.any(|line| line.unwrap().contains("stopping")));
+    let mut reported = BufReader::new(child.stderr.as_mut().unwrap()).lines();
+    assert!(reported.any(|line| line.unwrap().contains("stopping")));
     let at = Instant::now();
     signal(&child, "-INT");
     ran(child).exits(130);

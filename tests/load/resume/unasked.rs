@@ -125,9 +125,9 @@ async fn going_on_deletes_nothing_that_somebody_else_may_have_written() {
         assert_eq!(total(&ended.json(), "deleted"), 1, "{said}");
         let own = format!("ORDER#{order} LINE#{line}");
         assert_eq!(gone(&case, &before).await, [own], "{said}");
-        let told = ended.json()["warnings"].to_string();
+        let reported = ended.json()["warnings"].to_string();
         for word in ["1 item of", "--prune"] {
-            assert!(told.contains(word), "{said}: {told}");
+            assert!(reported.contains(word), "{said}: {reported}");
         }
         let pruned = case.migrate(NIGHTLY).exits(3).json();
         assert_eq!(total(&pruned, "deleted"), 1, "{said}");
@@ -172,12 +172,12 @@ async fn going_on_deletes_no_item_that_somebody_else_has_put_in_the_place_of_its
         gone(&case, &held).await,
         [format!("ORDER#{order} LINE#{line}")]
     );
-    let told = ended["warnings"].to_string();
+    let reported = ended["warnings"].to_string();
     assert!(
-        told.contains("1 item of the mapping's item types"),
-        "{told}"
+        reported.contains("1 item of the mapping's item types"),
+        "{reported}"
     );
-    assert!(!told.contains("of an unknown item type"), "{told}");
+    assert!(!reported.contains("of unknown item types"), "{reported}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -258,13 +258,13 @@ async fn going_on_deletes_no_item_that_a_row_rejected_without_a_key_may_have_mad
         case.set("");
         let report = case.migrate(&[]).exits(code).json();
         hold_loaded(&report);
-        let told = report["warnings"].to_string();
+        let reported = report["warnings"].to_string();
         let deleted = format!("deleted {sent} items equal to what an earlier attempt");
-        assert_eq!(told.contains(&deleted), !stays, "{told}");
-        let spared = told.contains("LINE: stale items were not deleted");
-        assert_eq!(spared, stays, "{told}");
+        assert_eq!(reported.contains(&deleted), !stays, "{reported}");
+        let spared = reported.contains("LINE: stale items were not deleted");
+        assert_eq!(spared, stays, "{reported}");
         let why = "rows were rejected before their keys were made, and it is unknown whether these make such items";
-        assert_eq!(told.contains(why), stays, "{told}");
+        assert_eq!(reported.contains(why), stays, "{reported}");
         let (stay, deleted) = if stays { (sent, 0) } else { (0, sent) };
         assert_eq!(report["left"]["may_be_rejected"], stay);
         assert_eq!(report["left"]["unclear"], 0);

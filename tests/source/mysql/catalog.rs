@@ -174,13 +174,19 @@ async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
             .collect();
         assert_eq!(names, ["child", "pieces"]);
         assert_eq!(table(&catalog, "pieces").columns.len(), 1);
-        let told = catalog.notices.join("\n");
-        assert!(told.contains(&format!("refers to {name}.Parent")), "{told}");
+        let reported = catalog.notices.join("\n");
+        assert!(
+            reported.contains(&format!("refers to {name}.Parent")),
+            "{reported}"
+        );
         let hidden = format!(
             "{name}.pieces has columns that this user may not read: v; let an administrator GRANT"
         );
-        assert!(told.contains(&hidden), "{told}");
-        assert!(told.contains("has access only to some tables"), "{told}");
+        assert!(reported.contains(&hidden), "{reported}");
+        assert!(
+            reported.contains("has access only to some tables"),
+            "{reported}"
+        );
         assert_eq!(
             read_all(source.as_mut(), table(&catalog, "pieces"))
                 .await
@@ -255,11 +261,11 @@ async fn a_grant_on_columns_hides_the_others_and_the_keys_that_have_them() {
         assert_eq!(unseen.hidden_columns.is_none(), is_mysql, "{product}");
         assert_eq!(unseen.primary_key, Vec::<String>::new(), "{product}");
         assert_eq!(uses.foreign_keys.len(), 0, "{product}");
-        let told = catalog.notices.join("\n");
+        let reported = catalog.notices.join("\n");
         let hidden = format!(
             "{name}.pairs has columns that this user may not read (the server does not name them); let an"
         );
-        assert!(told.contains(&hidden), "{told}");
+        assert!(reported.contains(&hidden), "{reported}");
         drop(source);
         database.drop().await;
     }
@@ -285,8 +291,11 @@ async fn a_role_that_is_not_switched_on_is_named_where_nothing_is_seen() {
         elsewhere.set_path("");
         let catalog = open(&elsewhere).await.catalog().await.unwrap();
         assert_eq!(catalog.tables.len(), 0);
-        let told = catalog.notices.join("\n");
-        assert!(told.contains(&format!("the role `{name}_role`")), "{told}");
+        let reported = catalog.notices.join("\n");
+        assert!(
+            reported.contains(&format!("the role `{name}_role`")),
+            "{reported}"
+        );
         database.drop().await;
     }
 }

@@ -177,8 +177,8 @@ async fn a_sequence_is_no_part_of_a_snapshot_and_is_refused() {
             scan.conditions = vec![condition.to_owned()];
             let begun = source.begin(&[&scan]).await;
             let said = begun.err().map(|error| error.to_string());
-            let is_told = said.is_some_and(|said| said.contains("sequence numbers is read"));
-            assert_eq!(is_told, is_refused, "{condition}");
+            let is_reported = said.is_some_and(|said| said.contains("sequence numbers is read"));
+            assert_eq!(is_reported, is_refused, "{condition}");
         }
         database.drop().await;
     }
@@ -428,7 +428,7 @@ async fn nobody_swaps_what_a_run_is_going_to_read() {
         }
         drop(source);
         // The schema that was checked has gone.
-        for (change, told) in [
+        for (change, reported) in [
             ("ALTER TABLE t DROP PRIMARY KEY", "the keys of t changed"),
             (
                 "RENAME TABLE v TO old; CREATE TABLE v (id INT, n BIGINT)",
@@ -449,7 +449,7 @@ async fn nobody_swaps_what_a_run_is_going_to_read() {
                 .map(|error| error.to_string())
                 .unwrap_or_default();
             assert!(
-                said.starts_with(told) && said.is_empty() == told.is_empty(),
+                said.starts_with(reported) && said.is_empty() == reported.is_empty(),
                 "{product} {change}: {said}"
             );
         }

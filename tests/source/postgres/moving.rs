@@ -16,7 +16,7 @@ async fn count(source: &mut dyn Source, scan: &Scan) -> usize {
 
 #[tokio::test]
 async fn a_run_begins_only_over_the_schema_that_the_mapping_was_checked_against() {
-    for (change, told) in [
+    for (change, reported) in [
         ("ALTER TABLE t DROP CONSTRAINT t_pkey", "the keys of t changed"),
         ("ALTER TABLE t DROP CONSTRAINT t_v_key", "the keys of t changed"),
         ("ALTER TABLE t ALTER v DROP NOT NULL", "the columns of t changed"),
@@ -53,15 +53,15 @@ async fn a_run_begins_only_over_the_schema_that_the_mapping_was_checked_against(
         match source.begin(&[&scan]).await {
             Ok(()) => {
                 let rows = if change.contains("INSERT") { 3 } else { 2 };
-                assert_eq!((told, count(source.as_mut(), &scan).await), ("", rows));
+                assert_eq!((reported, count(source.as_mut(), &scan).await), ("", rows));
             }
             // A table that is gone may be refused by the server first.
             Err(error) if error.to_string().contains("refused") => {
-                assert!(told.contains("dropped"), "{change}: {error}");
+                assert!(reported.contains("dropped"), "{change}: {error}");
             }
             Err(error) => {
                 let error = error.to_string();
-                assert!(!told.is_empty() && error.starts_with(told), "{change}: {error}");
+                assert!(!reported.is_empty() && error.starts_with(reported), "{change}: {error}");
             }
         }
     }
@@ -69,7 +69,7 @@ async fn a_run_begins_only_over_the_schema_that_the_mapping_was_checked_against(
 
 #[tokio::test]
 async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_is_claimed() {
-    for (change, told, rows) in [
+    for (change, reported, rows) in [
         (
             "BEGIN; TRUNCATE looked; INSERT INTO looked VALUES (1, 1), (2, 2); COMMIT",
             "looked was emptied",
@@ -148,11 +148,11 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
             .expect("a fork");
         assert_eq!(count(fork.as_mut(), &scan).await, rows, "{change}");
         match fork.confirm().await {
-            Ok(()) => assert_eq!(told, ""),
+            Ok(()) => assert_eq!(reported, ""),
             Err(error) => {
                 let error = error.to_string();
                 assert!(
-                    !told.is_empty() && error.starts_with(told),
+                    !reported.is_empty() && error.starts_with(reported),
                     "{change}: {error}"
                 );
             }
@@ -162,7 +162,7 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
 
 /// Begins a run over the rows of `t` that a condition takes, and gives what it says at the end where something was
 /// changed meanwhile.
-async fn told(script: &str, condition: &str, change: &str) -> String {
+async fn reported(script: &str, condition: &str, change: &str) -> String {
     let database = Database::with(script).await;
     let mut source = connect(&database.url()).await;
     let catalog = source.catalog().await.expect("a catalog");
@@ -174,8 +174,8 @@ async fn told(script: &str, condition: &str, change: &str) -> String {
     source.confirm().await.expect("nothing moved");
     database.run(change).await;
     let confirmed = source.confirm().await;
-    let told = confirmed.err().map(|error| error.to_string());
-    told.unwrap_or_default()
+    let reported = confirmed.err().map(|error| error.to_string());
+    reported.unwrap_or_default()
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "wide(id)",
             "CREATE FUNCTION wide(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i > 2'",
-            "the function public.wide was made after",
+            "the function public.wide was created after",
         ),
         (
             "plain(id)",
@@ -216,7 +216,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
             "id < 2",
             "CREATE FUNCTION above(int, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT $1 > $2';
              CREATE OPERATOR < (LEFTARG = int, RIGHTARG = bigint, FUNCTION = above)",
-            "the operator public.< was made after",
+            "the operator public.< was created after",
         ),
         (
             "k::text = 'x'",
@@ -231,7 +231,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "lower(name) = 'a'",
             "CREATE FUNCTION lower(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'",
-            "the function public.lower was made after",
+            "the function public.lower was created after",
         ),
         (
             "to_tsvector('own', name) @@ to_tsquery('own', 'a')",
@@ -252,7 +252,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "plain(id)",
             "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET app.tenant = 7', current_database()); END $$",
-            "the setting of a role or a database was made after",
+            "the setting of a role or a database was created after",
         ),
         // What no condition can look up, or this one cannot.
         (
@@ -273,9 +273,9 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
             "",
         ),
     ] {
-        let told = told(script, condition, change).await;
-        let is_it = expected.is_empty() == told.is_empty() && told.starts_with(expected);
-        assert!(is_it, "{condition}: {change}: {told:?}");
+        let reported = reported(script, condition, change).await;
+        let is_it = expected.is_empty() == reported.is_empty() && reported.starts_with(expected);
+        assert!(is_it, "{condition}: {change}: {reported:?}");
     }
 }
 
@@ -285,25 +285,25 @@ async fn what_a_condition_cannot_look_up_ends_no_run() {
         "CREATE TABLE t (id int PRIMARY KEY, at timestamptz); CREATE TABLE looked (id int);
         CREATE FUNCTION plain(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i < 2';";
     let change = "CREATE TABLE new (id int); ALTER TABLE looked RENAME id TO other";
-    assert_eq!(told(script, "at < now() AND id < 2", change).await, "");
+    assert_eq!(reported(script, "at < now() AND id < 2", change).await, "");
     let change = "CREATE TYPE kind AS ENUM ('a'); CREATE OR REPLACE FUNCTION plain(i int) RETURNS boolean
         LANGUAGE sql STABLE AS 'SELECT i > 2'; CREATE FUNCTION more(i int) RETURNS int LANGUAGE sql AS 'SELECT i'";
-    assert_eq!(told(script, "id < 2 OR id = 7", change).await, "");
+    assert_eq!(reported(script, "id < 2 OR id = 7", change).await, "");
     let change = "ALTER TABLE looked RENAME id TO other";
     // A function of a row may be written as a column of it.
     let of_row = format!(
         "{script} CREATE FUNCTION odd(t) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1.id > 2'"
     );
     let other = "CREATE OR REPLACE FUNCTION odd(t) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1.id < 2'";
-    let told_of_row = told(&of_row, "t.odd", other).await;
+    let reported_of_row = reported(&of_row, "t.odd", other).await;
     assert!(
-        told_of_row.starts_with("the function public.odd was changed"),
-        "{told_of_row}"
+        reported_of_row.starts_with("the function public.odd was changed"),
+        "{reported_of_row}"
     );
-    let told = told(script, "plain(id) OR at < now()", change).await;
+    let reported = reported(script, "plain(id) OR at < now()", change).await;
     assert!(
-        told.starts_with("the table public.looked was changed"),
-        "{told}"
+        reported.starts_with("the table public.looked was changed"),
+        "{reported}"
     );
 }
 
@@ -334,9 +334,9 @@ async fn types_are_looked_at_where_a_column_that_is_read_has_them() {
         ("DROP TABLE far; DROP TYPE other", ""),
         ("DROP TYPE pairs", ""),
     ] {
-        let told = told(script, "", change).await;
-        let is_it = expected.is_empty() == told.is_empty() && told.starts_with(expected);
-        assert!(is_it, "{change}: {told:?}");
+        let reported = reported(script, "", change).await;
+        let is_it = expected.is_empty() == reported.is_empty() && reported.starts_with(expected);
+        assert!(is_it, "{change}: {reported:?}");
     }
 }
 
@@ -353,15 +353,15 @@ async fn a_sequence_is_no_part_of_a_snapshot_and_is_refused() {
     let mut scan = scan_of(table(&catalog, "t"));
     scan.conditions = strings(&["id >= (SELECT last_value FROM numbers)"]);
     let refused = source.begin(&[&scan]).await.expect_err("a sequence");
-    let told = "the sequence numbers is read";
-    assert!(refused.to_string().starts_with(told), "{refused}");
+    let reported = "the sequence numbers is read";
+    assert!(refused.to_string().starts_with(reported), "{refused}");
     // What a function reads is seen once it has.
     let mut source = connect(&database.url()).await;
     scan.conditions = strings(&["id >= newest()"]);
     source.begin(&[&scan]).await.expect("a run");
     assert_eq!(count(source.as_mut(), &scan).await, 1);
     let refused = source.confirm().await.expect_err("a sequence");
-    assert!(refused.to_string().starts_with(told), "{refused}");
+    assert!(refused.to_string().starts_with(reported), "{refused}");
 }
 
 #[tokio::test]
@@ -432,8 +432,8 @@ async fn a_role_that_the_reader_loses_and_one_that_no_policy_holds_for_end_the_r
         database.run(&change).await;
         let moved = source.confirm().await;
         let moved = moved.expect_err("another role").to_string();
-        let told = format!("the role {role} was changed or dropped after");
-        assert!(moved.starts_with(&told), "{change}: {moved}");
+        let reported = format!("the role {role} was changed or dropped after");
+        assert!(moved.starts_with(&reported), "{change}: {moved}");
         let back = format!("ALTER ROLE {reader} NOBYPASSRLS");
         database.run(&back).await;
     }

@@ -154,12 +154,12 @@ async fn parents_come_with_their_children_and_the_others_are_told_apart() {
                 let left = orphans(source.as_mut(), &part).await;
                 (lost, cut) = (lost + left.0, cut + left.1);
             }
-            let told = orphans(source.as_mut(), &scan).await;
-            assert_eq!((lost, cut), (0, told.1), "{product}");
+            let reported = orphans(source.as_mut(), &scan).await;
+            assert_eq!((lost, cut), (0, reported.1), "{product}");
             let counted = source.orphans(&scan).await.unwrap();
             let sum: u64 = counted.iter().map(|(_, left)| left.orphans).sum();
             assert!(sum > 0);
-            assert_eq!(sum, told.0, "{product}");
+            assert_eq!(sum, reported.0, "{product}");
             let place = scan.columns.len() - 1;
             let right = |(column, left): &(usize, LeftBehind)| *column == place && left.cut == 0;
             assert!(counted.iter().all(right), "{product}: {counted:?}");

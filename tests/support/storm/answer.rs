@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::gauge::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct ServiceAnswer {
     pub(crate) status: u16,
     /// Of an error.
     pub(crate) code: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Answer {
     pub(crate) written: u64,
 }
 
-impl Answer {
+impl ServiceAnswer {
     pub(crate) fn good(body: String) -> Self {
         Self {
             status: 200,
@@ -85,7 +85,7 @@ impl Answer {
     }
 }
 
-impl From<DynoxideError> for Answer {
+impl From<DynoxideError> for ServiceAnswer {
     fn from(error: DynoxideError) -> Self {
         let code = error.error_type().rsplit('#').next().unwrap_or_default();
         Self {
@@ -98,7 +98,7 @@ impl From<DynoxideError> for Answer {
 }
 
 /// A body that could not be read. The engine's readers put what DynamoDB would say behind a marker.
-impl From<serde_json::Error> for Answer {
+impl From<serde_json::Error> for ServiceAnswer {
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
         let capitals = |text: &str| text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');

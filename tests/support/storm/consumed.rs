@@ -6,24 +6,24 @@ use serde_json::{Map, Value, json};
 
 use super::image::Charge;
 use super::schema::Schema;
-use super::settings::Says;
+use super::settings::ReportedUnits;
 
 /// Units by table.
 #[derive(Debug)]
 pub(crate) struct Consumed {
-    says: Says,
-    tables: BTreeMap<String, Used>,
+    says: ReportedUnits,
+    tables: BTreeMap<String, UsedUnits>,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct UsedUnits {
     table: f64,
     global: BTreeMap<String, f64>,
     local: BTreeMap<String, f64>,
 }
 
 impl Consumed {
-    pub(crate) fn new(says: Says) -> Self {
+    pub(crate) fn new(says: ReportedUnits) -> Self {
         Self {
             says,
             tables: BTreeMap::new(),
@@ -49,7 +49,7 @@ impl Consumed {
     pub(crate) fn batch(&self, mode: Option<&str>) -> String {
         let all: Vec<Value> = self.json(mode).collect();
         match mode {
-            Some("TOTAL" | "INDEXES") if self.says != Says::Nothing => {
+            Some("TOTAL" | "INDEXES") if self.says != ReportedUnits::Nothing => {
                 format!(",\"ConsumedCapacity\":{}", Value::from(all))
             }
             _ => String::new(),
@@ -60,7 +60,7 @@ impl Consumed {
     pub(crate) fn single(&self, mode: Option<&str>) -> String {
         let mut answer = Map::new();
         if let (Some("TOTAL" | "INDEXES"), Some(one)) = (mode, self.json(mode).next())
-            && self.says != Says::Nothing
+            && self.says != ReportedUnits::Nothing
         {
             answer.insert("ConsumedCapacity".to_owned(), one);
         }
@@ -68,12 +68,16 @@ impl Consumed {
     }
 
     fn json(&self, mode: Option<&str>) -> impl Iterator<Item = Value> {
-        let details = mode == Some("INDEXES") && self.says != Says::One;
-        let times = if self.says == Says::Much { 10.0 } else { 1.0 };
+        let details = mode == Some("INDEXES") && self.says != ReportedUnits::One;
+        let times = if self.says == ReportedUnits::Much {
+            10.0
+        } else {
+            1.0
+        };
         self.tables.iter().map(move |(name, used)| {
             let indexes = used.global.values().chain(used.local.values());
             let all = match self.says {
-                Says::One => 1.0,
+                ReportedUnits::One => 1.0,
                 _ => (used.table + indexes.sum::<f64>()) * times,
             };
             let mut one = json!({ "TableName": name, "CapacityUnits": all });

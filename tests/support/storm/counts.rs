@@ -111,7 +111,7 @@ pub(crate) struct Recorder {
 
 /// A write that was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Done {
+pub(crate) enum WriteOutcome {
     Put,
     Replaced,
     Deleted,
@@ -119,7 +119,7 @@ pub(crate) enum Done {
 
 /// How a request ended.
 #[derive(Debug)]
-pub(crate) enum Ending<'a> {
+pub(crate) enum RequestEnd<'a> {
     Answered,
     Error(&'a str),
     Unanswered,
@@ -145,12 +145,12 @@ impl Recorder {
         self.of(operation).received += 1;
     }
 
-    pub(crate) fn ended(&mut self, operation: &str, ending: &Ending<'_>) {
+    pub(crate) fn ended(&mut self, operation: &str, ending: &RequestEnd<'_>) {
         let requests = self.of(operation);
         match ending {
-            Ending::Answered => requests.answered += 1,
-            Ending::Unanswered => requests.unanswered += 1,
-            Ending::Error(code) => *requests.errors.entry((*code).to_owned()).or_default() += 1,
+            RequestEnd::Answered => requests.answered += 1,
+            RequestEnd::Unanswered => requests.unanswered += 1,
+            RequestEnd::Error(code) => *requests.errors.entry((*code).to_owned()).or_default() += 1,
         }
     }
 
@@ -185,15 +185,21 @@ impl Recorder {
         self.counts.items.untold += writes;
     }
 
-    pub(crate) fn done(&mut self, now: Duration, done: Done, schema: &Schema, charge: &Charge) {
+    pub(crate) fn done(
+        &mut self,
+        now: Duration,
+        done: WriteOutcome,
+        schema: &Schema,
+        charge: &Charge,
+    ) {
         let items = &mut self.counts.items;
         match done {
-            Done::Put => items.put += 1,
-            Done::Replaced => {
+            WriteOutcome::Put => items.put += 1,
+            WriteOutcome::Replaced => {
                 items.put += 1;
                 items.replaced += 1;
             }
-            Done::Deleted => items.deleted += 1,
+            WriteOutcome::Deleted => items.deleted += 1,
         }
         let total = charge.total();
         let units = &mut self.counts.units;

@@ -4,7 +4,7 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::answer::Answer;
+use super::answer::ServiceAnswer;
 
 /// Reads, which the map answers itself.
 pub(crate) const READS: [&str; 4] = ["BatchGetItem", "GetItem", "Query", "Scan"];
@@ -13,13 +13,19 @@ pub(crate) const READS: [&str; 4] = ["BatchGetItem", "GetItem", "Query", "Scan"]
 pub(crate) fn run<Q: DeserializeOwned, A: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<A, DynoxideError>,
-) -> Result<Answer, Answer> {
+) -> Result<ServiceAnswer, ServiceAnswer> {
     let request = serde_json::from_slice(body)?;
-    Ok(Answer::good(serde_json::to_string(&operation(request)?)?))
+    Ok(ServiceAnswer::good(serde_json::to_string(&operation(
+        request,
+    )?)?))
 }
 
 /// Everything but writes of items.
-pub(crate) fn answer(engine: &Database, operation: &str, body: &[u8]) -> Result<Answer, Answer> {
+pub(crate) fn answer(
+    engine: &Database,
+    operation: &str,
+    body: &[u8],
+) -> Result<ServiceAnswer, ServiceAnswer> {
     match operation {
         "BatchGetItem" => run(body, |request| engine.batch_get_item(request)),
         "CreateTable" => run(body, |request| engine.create_table(request)),
@@ -34,7 +40,7 @@ pub(crate) fn answer(engine: &Database, operation: &str, body: &[u8]) -> Result<
         "TagResource" => run(body, |request| engine.tag_resource(request)),
         "UpdateTable" => run(body, |request| engine.update_table(request)),
         "UpdateTimeToLive" => run(body, |request| engine.update_time_to_live(request)),
-        _ => Err(Answer::error(
+        _ => Err(ServiceAnswer::error(
             400,
             "UnknownOperationException",
             &format!("the rehearsal endpoint does not do {operation}"),

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::answer::Answer;
-use super::settings::{Fault, Kind, Settings};
+use super::answer::ServiceAnswer;
+use super::settings::{Fault, FaultKind, Settings};
 
 /// Settings, and how far each fault has counted.
 #[derive(Debug)]
-pub(crate) struct Active {
+pub(crate) struct ActiveSettings {
     pub(crate) settings: Settings,
     counted: Vec<(AtomicU64, AtomicU64)>,
     pub(crate) received: AtomicU64,
@@ -19,13 +19,13 @@ pub(crate) struct Active {
 
 /// A fault that strikes.
 #[derive(Debug, Clone)]
-pub(crate) struct Struck {
+pub(crate) struct StrikingFault {
     pub(crate) fault: Fault,
     /// A number that is this request's own.
     pub(crate) chance: u64,
 }
 
-impl Active {
+impl ActiveSettings {
     pub(crate) fn new(settings: Settings) -> Self {
         let counted = settings.faults.iter().map(|_| Default::default());
         Self {
@@ -36,7 +36,7 @@ impl Active {
     }
 
     /// The first fault that strikes the next request of an operation. All of them count it.
-    pub(crate) fn strike(&self, operation: &str) -> Option<Struck> {
+    pub(crate) fn strike(&self, operation: &str) -> Option<StrikingFault> {
         let mut struck = None;
         let mut seed = self.settings.seed;
         for (fault, (seen, fired)) in self.settings.faults.iter().zip(&self.counted) {
@@ -53,7 +53,7 @@ impl Active {
             let before = fired.fetch_add(1, Ordering::Relaxed);
             if fault.most.is_none_or(|most| before < most) {
                 let fault = fault.clone();
-                struck = Some(Struck { fault, chance });
+                struck = Some(StrikingFault { fault, chance });
             }
         }
         struck
@@ -79,20 +79,20 @@ pub(crate) fn unit(hash: u64) -> f64 {
     f64::from(u32::try_from(hash >> 32).unwrap_or_default()) / (f64::from(u32::MAX) + 1.0)
 }
 
-impl Struck {
+impl StrikingFault {
     /// Whether what is asked is done all the same.
     pub(crate) fn is_applied(&self) -> bool {
         self.fault.applied
             || matches!(
                 self.fault.kind,
-                Kind::LostAnswer | Kind::Half | Kind::Slow | Kind::Leave
+                FaultKind::LostAnswer | FaultKind::Half | FaultKind::Slow | FaultKind::Leave
             )
     }
 
     pub(crate) fn wait(&self) -> Duration {
         let seconds = match self.fault.kind {
-            Kind::Stall => self.fault.seconds.unwrap_or(3_600.0),
-            Kind::Slow => self.fault.seconds.unwrap_or(1.0),
+            FaultKind::Stall => self.fault.seconds.unwrap_or(3_600.0),
+            FaultKind::Slow => self.fault.seconds.unwrap_or(1.0),
             _ => 0.0,
         };
         Duration::try_from_secs_f64(seconds).unwrap_or_default()
@@ -102,34 +102,34 @@ impl Struck {
     pub(crate) fn leaves(&self, index: usize) -> bool {
         let index = u64::try_from(index).unwrap_or_default();
         let chance = xxh3_64_with_seed(&index.to_le_bytes(), self.chance);
-        self.fault.kind == Kind::Leave && unit(chance) < self.fault.share.unwrap_or(0.5)
+        self.fault.kind == FaultKind::Leave && unit(chance) < self.fault.share.unwrap_or(0.5)
     }
 
     /// The error that the fault answers with, if it does.
-    pub(crate) fn error(&self, operation: &str) -> Option<Answer> {
+    pub(crate) fn error(&self, operation: &str) -> Option<ServiceAnswer> {
         let (status, code, message) = match self.fault.kind {
-            Kind::Error => (
+            FaultKind::Error => (
                 500,
                 "InternalServerError",
                 "Internal server error".to_owned(),
             ),
-            Kind::Unavailable => (
+            FaultKind::Unavailable => (
                 503,
                 "ServiceUnavailable",
                 "Service is currently unavailable".to_owned(),
             ),
-            Kind::Throttle => (
+            FaultKind::Throttle => (
                 400,
                 "ThrottlingException",
                 "Rate of requests exceeds the allowed throughput.".to_owned(),
             ),
-            Kind::RequestLimit => (
+            FaultKind::RequestLimit => (
                 400,
                 "RequestLimitExceeded",
                 "Throughput exceeds the current throughput limit for your account.".to_owned(),
             ),
-            Kind::NotFound => return Some(Answer::not_found()),
-            Kind::AccessDenied => (
+            FaultKind::NotFound => return Some(ServiceAnswer::not_found()),
+            FaultKind::AccessDenied => (
                 400,
                 "AccessDeniedException",
                 format!(
@@ -140,7 +140,7 @@ impl Struck {
             _ => return None,
         };
         let code = self.fault.code.as_deref().unwrap_or(code);
-        Some(Answer::error(
+        Some(ServiceAnswer::error(
             self.fault.status.unwrap_or(status),
             code,
             &message,

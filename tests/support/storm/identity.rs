@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::answer::Answer;
+use super::answer::ServiceAnswer;
 use super::http::Request;
 
 const STAMP: &str = "%Y%m%dT%H%M%SZ";
@@ -27,7 +27,7 @@ impl Identities {
         request: &Request,
         now: Duration,
         seconds: f64,
-    ) -> Result<(), Answer> {
+    ) -> Result<(), ServiceAnswer> {
         let signed = request.header("authorization").unwrap_or_default();
         let after = signed
             .split_once("Credential=")
@@ -40,7 +40,7 @@ impl Identities {
             return Ok(());
         }
         let message = "The security token included in the request is expired";
-        let mut answer = Answer::error(400, "ExpiredTokenException", message);
+        let mut answer = ServiceAnswer::error(400, "ExpiredTokenException", message);
         answer.body = answer.body.replace(
             "com.amazonaws.dynamodb.v20120810",
             "com.amazon.coral.service",
@@ -62,11 +62,15 @@ pub(crate) fn date(clock: Timestamp) -> String {
 }
 
 /// Refuses a signature that is too old or too new by the clock.
-pub(crate) fn check_clock(request: &Request, clock: Timestamp) -> Result<(), Answer> {
+pub(crate) fn check_clock(request: &Request, clock: Timestamp) -> Result<(), ServiceAnswer> {
     let stamp = request.header("x-amz-date").unwrap_or_default();
     let Some(signed) = read(stamp) else {
         let message = "Date in the signature could not be read";
-        return Err(Answer::error(400, "IncompleteSignatureException", message));
+        return Err(ServiceAnswer::error(
+            400,
+            "IncompleteSignatureException",
+            message,
+        ));
     };
     let (oldest, newest) = (clock - TOLERANCE, clock + TOLERANCE);
     let now = clock.strftime(STAMP);
@@ -79,7 +83,7 @@ pub(crate) fn check_clock(request: &Request, clock: Timestamp) -> Result<(), Ans
     } else {
         return Ok(());
     };
-    let mut answer = Answer::error(400, "InvalidSignatureException", &message);
+    let mut answer = ServiceAnswer::error(400, "InvalidSignatureException", &message);
     answer.body = answer.body.replace(
         "com.amazonaws.dynamodb.v20120810",
         "com.amazon.coral.service",

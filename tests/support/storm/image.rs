@@ -13,11 +13,11 @@ use super::schema::{IndexSchema, Projection, Schema};
 pub(crate) struct Image {
     size: usize,
     /// For each index of the schema.
-    entries: Box<[Option<Entry>]>,
+    entries: Box<[Option<IndexEntry>]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct IndexEntry {
     partition: u64,
     key: u64,
     size: usize,
@@ -70,7 +70,7 @@ impl Charge {
         let number = old.or(new).map_or(0, |image| image.entries.len());
         let mut indexes = Vec::new();
         for index in 0..number {
-            let mut add = |entry: &Entry, units| {
+            let mut add = |entry: &IndexEntry, units| {
                 let partition = entry.partition;
                 indexes.push(IndexCharge {
                     index,
@@ -105,7 +105,7 @@ fn units(size: usize) -> f64 {
     f64::from(u32::try_from(size.div_ceil(1024).max(1)).unwrap_or(u32::MAX))
 }
 
-fn entry(schema: &Schema, index: &IndexSchema, item: &Item) -> Option<Entry> {
+fn entry(schema: &Schema, index: &IndexSchema, item: &Item) -> Option<IndexEntry> {
     let hash = |names: &[String]| {
         names.iter().try_fold(0, |hash: u64, name| {
             let text = item.get(name)?.to_key_string()?;
@@ -129,7 +129,7 @@ fn entry(schema: &Schema, index: &IndexSchema, item: &Item) -> Option<Entry> {
         size += name.len() + value.size();
         content = content.wrapping_add(mix(xxh3_64(name.as_bytes()), digest(value)));
     }
-    Some(Entry {
+    Some(IndexEntry {
         partition,
         key,
         size,

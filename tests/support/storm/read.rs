@@ -9,20 +9,21 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::answer::Answer;
+use super::answer::ServiceAnswer;
 use super::service::Service;
 use super::table::{Row, RowKey, Table};
 use super::validate;
 
-/// A page of Scan and Query.
+/// Bytes of a page of Scan and Query.
 const PAGE: usize = 1 << 20;
+/// Keys of a `BatchGetItem`.
 const MOST_KEYS: usize = 100;
 
 type Names = HashMap<String, String>;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Wanted<'b> {
+struct ReadRequest<'b> {
     table_name: String,
     #[serde(borrow)]
     key: Option<&'b RawValue>,
@@ -46,12 +47,12 @@ struct Wanted<'b> {
 #[serde(rename_all = "PascalCase")]
 struct BatchGet<'b> {
     #[serde(borrow)]
-    request_items: BTreeMap<String, OfTable<'b>>,
+    request_items: BTreeMap<String, TableKeys<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct OfTable<'b> {
+struct TableKeys<'b> {
     #[serde(borrow)]
     keys: Vec<&'b RawValue>,
     projection_expression: Option<String>,
@@ -61,46 +62,56 @@ struct OfTable<'b> {
 
 impl Service {
     /// Answers what [`super::engine::READS`] names.
-    pub(crate) fn read(&self, operation: &str, body: &[u8]) -> Result<Answer, Answer> {
+    pub(crate) fn read(
+        &self,
+        operation: &str,
+        body: &[u8],
+    ) -> Result<ServiceAnswer, ServiceAnswer> {
         if operation == "BatchGetItem" {
             return self.batch_get(body);
         }
-        let wanted: Wanted<'_> = serde_json::from_slice(body)?;
+        let request: ReadRequest<'_> = serde_json::from_slice(body)?;
         let state = self.state();
-        let table = state.tables.get(&wanted.table_name);
-        let table = table.ok_or_else(Answer::not_found)?;
-        let shape = projection(
-            wanted.projection_expression.as_deref(),
-            &wanted.expression_attribute_names,
+        let table = state
+            .tables
+            .get(&request.table_name)
+            .ok_or_else(ServiceAnswer::not_found)?;
+        let names = projection(
+            request.projection_expression.as_deref(),
+            &request.expression_attribute_names,
         );
-        if let Some(key) = wanted.key {
+        if let Some(key) = request.key {
             let found = table.rows.get(&key_of(table, key)?);
-            let item = found.map(|row| shown(row, shape.as_deref()));
-            let item = item.map_or(String::new(), |item| format!("\"Item\":{item}"));
-            return Ok(Answer::good(format!("{{{item}}}")));
+            let member = found.map_or(String::new(), |row| {
+                format!("\"Item\":{}", item_json(row, names.as_deref()))
+            });
+            return Ok(ServiceAnswer::good(format!("{{{member}}}")));
         }
-        let (from, end) = wanted.bounds(table)?;
-        Ok(page(table, from, &end, wanted.limit, shape.as_deref()))
+        let (from, end) = request.bounds(table)?;
+        Ok(page(table, from, &end, request.limit, names.as_deref()))
     }
 
-    fn batch_get(&self, body: &[u8]) -> Result<Answer, Answer> {
+    fn batch_get(&self, body: &[u8]) -> Result<ServiceAnswer, ServiceAnswer> {
         let request: BatchGet<'_> = serde_json::from_slice(body)?;
         let number: usize = request.request_items.values().map(|of| of.keys.len()).sum();
         if number == 0 || number > MOST_KEYS {
-            return Err(Answer::invalid("BatchGetItem takes 1 to 100 keys"));
+            return Err(ServiceAnswer::invalid("BatchGetItem takes 1 to 100 keys"));
         }
         let state = self.state();
         let mut tables = Vec::new();
         for (name, of) in &request.request_items {
-            let table = state.tables.get(name).ok_or_else(Answer::not_found)?;
-            let shape = projection(
+            let table = state
+                .tables
+                .get(name)
+                .ok_or_else(ServiceAnswer::not_found)?;
+            let names = projection(
                 of.projection_expression.as_deref(),
                 &of.expression_attribute_names,
             );
             let mut items = Vec::new();
             for key in &of.keys {
                 let found = table.rows.get(&key_of(table, key)?);
-                items.extend(found.map(|row| shown(row, shape.as_deref())));
+                items.extend(found.map(|row| item_json(row, names.as_deref())));
             }
             tables.push(format!(
                 "{}:[{}]",
@@ -109,7 +120,7 @@ impl Service {
             ));
         }
         let tables = tables.join(",");
-        Ok(Answer::good(format!(
+        Ok(ServiceAnswer::good(format!(
             "{{\"Responses\":{{{tables}}},\"UnprocessedKeys\":{{}}}}"
         )))
     }
@@ -123,6 +134,7 @@ enum End {
 }
 
 impl End {
+    /// Whether the key lies behind the end.
     fn is_before(&self, key: &RowKey) -> bool {
         match self {
             Self::Never => false,
@@ -132,45 +144,51 @@ impl End {
     }
 }
 
-impl Wanted<'_> {
-    fn bounds(&self, table: &Table) -> Result<(Bound<RowKey>, End), Answer> {
-        let only = |hash, partition: &str| RowKey {
-            hash,
-            partition: partition.into(),
-            sort: "".into(),
-        };
-        let (first, end) = if let Some(condition) = &self.key_condition_expression {
-            let item = self.partition(table, condition).ok_or_else(|| {
-                Answer::invalid("this store answers a Query of one whole partition of the table")
-            })?;
-            let mut key = item;
-            if let Some(sort) = &table.schema.sort {
-                // Any sort key at all, to read the partition's hash.
-                let text = dynoxide::AttributeValue::S("-".to_owned());
-                key.insert(sort.clone(), text);
-            }
-            let key = RowKey::of(&table.schema, &key).ok_or_else(Answer::not_found)?;
-            let end = End::Partition(key.partition.clone());
-            (only(key.hash, &key.partition), end)
-        } else {
-            if self.index_name.is_some() || self.filter_expression.is_some() {
-                return Err(Answer::invalid(
-                    "this store scans whole tables without filters",
-                ));
-            }
-            let (segment, of) = (self.segment.unwrap_or(0), self.total_segments.unwrap_or(1));
-            let share = u64::MAX / of.max(1);
-            let end = match segment + 1 {
-                next if next < of => End::Hash(share * next),
-                _ => End::Never,
-            };
-            (only(share.saturating_mul(segment), ""), end)
+impl ReadRequest<'_> {
+    /// Where the answer begins, and where it ends at the latest.
+    fn bounds(&self, table: &Table) -> Result<(Bound<RowKey>, End), ServiceAnswer> {
+        let (first, end) = match &self.key_condition_expression {
+            Some(condition) => self.partition_bounds(table, condition)?,
+            None => self.segment_bounds()?,
         };
         let from = match self.exclusive_start_key {
             Some(key) => Bound::Excluded(key_of(table, key)?),
             None => Bound::Included(first),
         };
         Ok((from, end))
+    }
+
+    fn partition_bounds(
+        &self,
+        table: &Table,
+        condition: &str,
+    ) -> Result<(RowKey, End), ServiceAnswer> {
+        let mut key = self.partition(table, condition).ok_or_else(|| {
+            ServiceAnswer::invalid("this store answers a Query of one whole partition of the table")
+        })?;
+        if let Some(sort) = &table.schema.sort {
+            // Any sort key at all, to read the partition's hash.
+            let text = dynoxide::AttributeValue::S("-".to_owned());
+            key.insert(sort.clone(), text);
+        }
+        let any = RowKey::of(&table.schema, &key).ok_or_else(ServiceAnswer::not_found)?;
+        let end = End::Partition(any.partition.clone());
+        Ok((least_key(any.hash, &any.partition), end))
+    }
+
+    fn segment_bounds(&self) -> Result<(RowKey, End), ServiceAnswer> {
+        if self.index_name.is_some() || self.filter_expression.is_some() {
+            return Err(ServiceAnswer::invalid(
+                "this store scans whole tables without filters",
+            ));
+        }
+        let (segment, of) = (self.segment.unwrap_or(0), self.total_segments.unwrap_or(1));
+        let share = u64::MAX / of.max(1);
+        let end = match segment + 1 {
+            next if next < of => End::Hash(share * next),
+            _ => End::Never,
+        };
+        Ok((least_key(share.saturating_mul(segment), ""), end))
     }
 
     /// The partition key of `#p = :p`.
@@ -188,11 +206,20 @@ impl Wanted<'_> {
     }
 }
 
-fn key_of(table: &Table, json: &RawValue) -> Result<RowKey, Answer> {
+/// The least key of a hash, or of a partition.
+fn least_key(hash: u64, partition: &str) -> RowKey {
+    RowKey {
+        hash,
+        partition: partition.into(),
+        sort: "".into(),
+    }
+}
+
+fn key_of(table: &Table, json: &RawValue) -> Result<RowKey, ServiceAnswer> {
     let key: Item = serde_json::from_str(json.get())?;
     validate::keys(&table.schema, &key)?;
-    let key = RowKey::of(&table.schema, &key);
-    key.ok_or_else(|| Answer::invalid("The provided key element does not match the schema"))
+    RowKey::of(&table.schema, &key)
+        .ok_or_else(|| ServiceAnswer::invalid("The provided key element does not match the schema"))
 }
 
 /// The names that are asked for; None is all of them.
@@ -202,9 +229,10 @@ fn projection(expression: Option<&str>, names: &Names) -> Option<Vec<String>> {
     Some(named.map(str::to_owned).collect())
 }
 
-fn shown(row: &Row, shape: Option<&[String]>) -> String {
+/// `names`: the attributes that are asked for.
+fn item_json(row: &Row, names: Option<&[String]>) -> String {
     let json = row.json.as_deref().unwrap_or("{}");
-    let Some(names) = shape else {
+    let Some(names) = names else {
         return json.to_owned();
     };
     let item: HashMap<String, &RawValue> = serde_json::from_str(json).unwrap_or_default();
@@ -220,8 +248,8 @@ fn page(
     from: Bound<RowKey>,
     end: &End,
     limit: Option<usize>,
-    shape: Option<&[String]>,
-) -> Answer {
+    names: Option<&[String]>,
+) -> ServiceAnswer {
     let mut rows = table.rows.range((from, Bound::Unbounded)).peekable();
     let (mut items, mut count, mut bytes) = (String::new(), 0_usize, 0_usize);
     let mut last = None;
@@ -232,7 +260,7 @@ fn page(
         if count > 0 {
             items.push(',');
         }
-        items.push_str(&shown(row, shape));
+        items.push_str(&item_json(row, names));
         count += 1;
         bytes += row.image.size();
         let full = bytes >= PAGE || limit.is_some_and(|limit| count >= limit);
@@ -246,15 +274,15 @@ fn page(
     let mut body = format!("{{\"Items\":[{items}],\"Count\":{count},\"ScannedCount\":{count}");
     if let Some(row) = last {
         let schema = &table.schema;
-        let names: Vec<String> = [Some(&schema.partition), schema.sort.as_ref()]
+        let key_names: Vec<String> = [Some(&schema.partition), schema.sort.as_ref()]
             .into_iter()
             .flatten()
             .cloned()
             .collect();
-        let key = shown(row, Some(&names));
+        let key = item_json(row, Some(&key_names));
         // Writing to a String cannot fail.
         let _ = write!(body, ",\"LastEvaluatedKey\":{key}");
     }
     body.push('}');
-    Answer::good(body)
+    ServiceAnswer::good(body)
 }

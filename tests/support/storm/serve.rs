@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::counts::Ending;
+use super::counts::RequestEnd;
 use super::http::{Connection, Request};
 use super::identity;
-use super::service::{How, Reply, Service};
+use super::service::{Reply, ReplyKind, Service};
 use super::settings::Settings;
 
 /// More connections are closed at once.
@@ -109,14 +109,14 @@ fn serve(stream: TcpStream, service: &Service) -> io::Result<()> {
         let skew = service.active().settings.clock_skew_seconds;
         let date = identity::date(identity::clock(skew));
         match reply.how {
-            How::Answer(answer) if stays => {
+            ReplyKind::Answer(answer) if stays => {
                 connection.send(answer.status, &answer.body, &date, false)?;
             }
-            How::Garbage if stays => connection.send(200, GARBAGE, &date, false)?,
-            How::Half(answer) => {
+            ReplyKind::Garbage if stays => connection.send(200, GARBAGE, &date, false)?,
+            ReplyKind::Half(answer) => {
                 return connection.send(answer.status, &answer.body, &date, true);
             }
-            How::Reset => {
+            ReplyKind::Reset => {
                 connection.reset();
                 return Ok(());
             }
@@ -127,16 +127,18 @@ fn serve(stream: TcpStream, service: &Service) -> io::Result<()> {
 }
 
 fn conclude(service: &Service, operation: &str, reply: &Reply, stays: bool) {
-    let (ending, told) = match &reply.how {
-        How::Answer(answer) if stays => match &answer.code {
-            Some(code) => (Ending::Error(code), answer.written),
-            None => (Ending::Answered, answer.written),
+    let (ending, reported) = match &reply.how {
+        ReplyKind::Answer(answer) if stays => match &answer.code {
+            Some(code) => (RequestEnd::Error(code), answer.written),
+            None => (RequestEnd::Answered, answer.written),
         },
-        _ => (Ending::Unanswered, 0),
+        _ => (RequestEnd::Unanswered, 0),
     };
     let mut state = service.state();
     state.recorder.ended(operation, &ending);
-    state.recorder.untold(reply.written.saturating_sub(told));
+    state
+        .recorder
+        .untold(reply.written.saturating_sub(reported));
 }
 
 /// Waits; false where the client has gone meanwhile.

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use dynoxide::Database;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::ServiceAnswer;
 use super::counts::{Counts, Recorder};
 use super::engine;
-use super::fault::{Active, Struck};
+use super::fault::{ActiveSettings, StrikingFault};
 use super::http::Request;
 use super::identity::{self, Identities};
 use super::schema::Schema;
-use super::settings::{Event, Kind, Latency, Settings, Store};
+use super::settings::{Event, FaultKind, Latency, Settings, Store};
 use super::table::Table;
 
 /// The endpoint behind its connections.
@@ -25,7 +25,7 @@ pub(crate) struct Service {
     pub(crate) stopped: AtomicBool,
     pub(crate) in_flight: AtomicU64,
     begun: Instant,
-    active: RwLock<Arc<Active>>,
+    active: RwLock<Arc<ActiveSettings>>,
     state: Mutex<State>,
     identities: Mutex<Identities>,
 }
@@ -44,8 +44,8 @@ impl State {
     /// What is told of a table that is being deleted.
     fn deleting(&self, request: &Value, now: Duration) -> Option<&Value> {
         let name = request.get("TableName")?.as_str()?;
-        let (told, until) = self.deleting.get(name)?;
-        (now < *until).then_some(told)
+        let (reported, until) = self.deleting.get(name)?;
+        (now < *until).then_some(reported)
     }
 }
 
@@ -54,15 +54,15 @@ impl State {
 pub(crate) struct Reply {
     /// So long after it came.
     pub(crate) wait: Duration,
-    pub(crate) how: How,
+    pub(crate) how: ReplyKind,
     /// Items that were put or deleted.
     pub(crate) written: u64,
 }
 
 #[derive(Debug)]
-pub(crate) enum How {
-    Answer(Answer),
-    Half(Answer),
+pub(crate) enum ReplyKind {
+    Answer(ServiceAnswer),
+    Half(ServiceAnswer),
     Garbage,
     Reset,
     Close,
@@ -76,7 +76,7 @@ impl Service {
             stopped: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
             begun: Instant::now(),
-            active: RwLock::new(Arc::new(Active::new(settings))),
+            active: RwLock::new(Arc::new(ActiveSettings::new(settings))),
             state: Mutex::default(),
             identities: Mutex::default(),
         })
@@ -90,14 +90,17 @@ impl Service {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn active(&self) -> Arc<Active> {
+    pub(crate) fn active(&self) -> Arc<ActiveSettings> {
         let active = self.active.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&active)
     }
 
-    pub(crate) fn schema(&self, table: &str) -> Result<Arc<Schema>, Answer> {
+    pub(crate) fn schema(&self, table: &str) -> Result<Arc<Schema>, ServiceAnswer> {
         let state = self.state();
-        let table = state.tables.get(table).ok_or_else(Answer::not_found)?;
+        let table = state
+            .tables
+            .get(table)
+            .ok_or_else(ServiceAnswer::not_found)?;
         Ok(Arc::clone(&table.schema))
     }
 
@@ -128,7 +131,7 @@ impl Service {
         reply
     }
 
-    fn identify(&self, request: &Request, settings: &Settings) -> Result<(), Answer> {
+    fn identify(&self, request: &Request, settings: &Settings) -> Result<(), ServiceAnswer> {
         if let Some(seconds) = settings.credentials_seconds {
             let identities = self.identities.lock();
             let mut identities = identities.unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +143,7 @@ impl Service {
         Ok(())
     }
 
-    fn react(&self, operation: &str, body: &[u8], struck: Option<&Struck>) -> Reply {
+    fn react(&self, operation: &str, body: &[u8], struck: Option<&StrikingFault>) -> Reply {
         let Some(struck) = struck else {
             return Reply::now(self.answer(operation, body, None));
         };
@@ -149,12 +152,12 @@ impl Service {
             .then(|| self.answer(operation, body, Some(struck)));
         let written = done.as_ref().map_or(0, |answer| answer.written);
         let how = match (struck.fault.kind, struck.error(operation), done) {
-            (_, Some(error), _) => How::Answer(error),
-            (Kind::LostAnswer | Kind::Reset, ..) => How::Reset,
-            (Kind::Garbage, ..) => How::Garbage,
-            (Kind::Half, _, Some(answer)) => How::Half(answer),
-            (Kind::Slow | Kind::Leave, _, Some(answer)) => How::Answer(answer),
-            _ => How::Close,
+            (_, Some(error), _) => ReplyKind::Answer(error),
+            (FaultKind::LostAnswer | FaultKind::Reset, ..) => ReplyKind::Reset,
+            (FaultKind::Garbage, ..) => ReplyKind::Garbage,
+            (FaultKind::Half, _, Some(answer)) => ReplyKind::Half(answer),
+            (FaultKind::Slow | FaultKind::Leave, _, Some(answer)) => ReplyKind::Answer(answer),
+            _ => ReplyKind::Close,
         };
         let wait = struck.wait();
         Reply { wait, how, written }
@@ -167,7 +170,12 @@ impl Service {
             + Duration::from_millis(latency.jitter_milliseconds).mul_f64(share)
     }
 
-    fn answer(&self, operation: &str, body: &[u8], struck: Option<&Struck>) -> Answer {
+    fn answer(
+        &self,
+        operation: &str,
+        body: &[u8],
+        struck: Option<&StrikingFault>,
+    ) -> ServiceAnswer {
         let answer = match operation {
             "BatchWriteItem" => self.batch_write(body, struck),
             "PutItem" => self.write_one(body, true),
@@ -184,13 +192,13 @@ impl Service {
     }
 
     /// Changes a table, unless an index of it is being made.
-    fn update_table(&self, body: &[u8]) -> Result<Answer, Answer> {
+    fn update_table(&self, body: &[u8]) -> Result<ServiceAnswer, ServiceAnswer> {
         let request: Value = serde_json::from_slice(body)?;
         let table = request.get("TableName").and_then(Value::as_str);
         let table = table.unwrap_or_default();
         if self.making(table).is_some() {
             let message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";
-            return Err(Answer::error(400, "LimitExceededException", message));
+            return Err(ServiceAnswer::error(400, "LimitExceededException", message));
         }
         let answer = self.change_table("UpdateTable", body)?;
         let added = request.pointer("/GlobalSecondaryIndexUpdates/0/Create/IndexName");
@@ -211,19 +219,21 @@ impl Service {
     }
 
     /// What the engine knows of a table, save that an index may still be made, or the table still be deleted.
-    fn describe_table(&self, body: &[u8]) -> Result<Answer, Answer> {
+    fn describe_table(&self, body: &[u8]) -> Result<ServiceAnswer, ServiceAnswer> {
         let request: Value = serde_json::from_slice(body)?;
-        if let Some(told) = self.state().deleting(&request, self.now()) {
-            return Ok(Answer::good(json!({ "Table": told }).to_string()));
+        if let Some(reported) = self.state().deleting(&request, self.now()) {
+            return Ok(ServiceAnswer::good(
+                json!({ "Table": reported }).to_string(),
+            ));
         }
         let mut answer = engine::answer(&self.engine, "DescribeTable", body)?;
-        let mut told: Value = serde_json::from_str(&answer.body)?;
-        let table = told.pointer("/Table/TableName").and_then(Value::as_str);
+        let mut reported: Value = serde_json::from_str(&answer.body)?;
+        let table = reported.pointer("/Table/TableName").and_then(Value::as_str);
         let table = table.unwrap_or_default();
         let Some(making) = self.making(table) else {
             return Ok(answer);
         };
-        let indexes = told.pointer_mut("/Table/GlobalSecondaryIndexes");
+        let indexes = reported.pointer_mut("/Table/GlobalSecondaryIndexes");
         let indexes = indexes.and_then(Value::as_array_mut).into_iter().flatten();
         for index in indexes.filter_map(Value::as_object_mut) {
             if index.get("IndexName").and_then(Value::as_str) == Some(&*making) {
@@ -231,22 +241,22 @@ impl Service {
                 index.insert("Backfilling".to_owned(), json!(true));
             }
         }
-        answer.body = told.to_string();
+        answer.body = reported.to_string();
         Ok(answer)
     }
 
     /// Changes a table in the engine, and what is known of it here.
-    fn change_table(&self, operation: &str, body: &[u8]) -> Result<Answer, Answer> {
+    fn change_table(&self, operation: &str, body: &[u8]) -> Result<ServiceAnswer, ServiceAnswer> {
         let mut state = self.state();
         let request: Value = serde_json::from_slice(body)?;
         if state.deleting(&request, self.now()).is_some() {
             let message =
                 "Attempt to change a resource which is still in use: Table is being deleted";
-            return Err(Answer::error(400, "ResourceInUseException", message));
+            return Err(ServiceAnswer::error(400, "ResourceInUseException", message));
         }
         let answer = engine::answer(&self.engine, operation, body)?;
-        let told: Value = serde_json::from_str(&answer.body)?;
-        let description = told.get("TableDescription");
+        let reported: Value = serde_json::from_str(&answer.body)?;
+        let description = reported.get("TableDescription");
         let Some(schema) = description.and_then(Schema::read) else {
             return Ok(answer);
         };
@@ -255,8 +265,8 @@ impl Service {
             let seconds = self.active().settings.delete_seconds;
             if let (Some(seconds), Some(description)) = (seconds, description) {
                 let until = self.now() + Duration::from_secs_f64(seconds);
-                let told = (description.clone(), until);
-                state.deleting.insert(schema.name, told);
+                let reported = (description.clone(), until);
+                state.deleting.insert(schema.name, reported);
             }
         } else {
             let name = schema.name.clone();
@@ -287,7 +297,7 @@ impl Service {
 
     /// From now on these hold; the port and the store stay as they are.
     pub(crate) fn set(&self, settings: Settings) {
-        let new = Arc::new(Active::new(settings));
+        let new = Arc::new(ActiveSettings::new(settings));
         let old = {
             let mut active = self.active.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *active, Arc::clone(&new))
@@ -327,11 +337,11 @@ fn is_write(operation: &str) -> bool {
 }
 
 impl Reply {
-    fn now(answer: Answer) -> Self {
+    fn now(answer: ServiceAnswer) -> Self {
         Self {
             wait: Duration::ZERO,
             written: answer.written,
-            how: How::Answer(answer),
+            how: ReplyKind::Answer(answer),
         }
     }
 }

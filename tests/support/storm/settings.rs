@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     pub(crate) billing: Option<Billing>,
     pub(crate) limits: Limits,
     pub(crate) latency: Latency,
-    pub(crate) consumed: Says,
+    pub(crate) consumed: ReportedUnits,
     /// Of several that would strike a request, the first one does.
     pub(crate) faults: Vec<Fault>,
     pub(crate) events: Vec<Event>,
@@ -56,7 +56,7 @@ pub(crate) enum Billing {
 /// What answers to writes say of the units that these used. What is counted is always the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Says {
+pub(crate) enum ReportedUnits {
     #[default]
     Truth,
     /// One unit a request, and nothing of indexes, as emulators do.
@@ -147,7 +147,7 @@ pub(crate) struct Latency {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Fault {
     #[serde(rename = "do")]
-    pub(crate) kind: Kind,
+    pub(crate) kind: FaultKind,
     /// Only these operations; requests are counted among them.
     pub(crate) operations: Vec<String>,
     /// Of each request, between 0 and 1.
@@ -173,7 +173,7 @@ pub(crate) struct Fault {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum FaultKind {
     /// 500 `InternalServerError`, or the `code` and `status` that are said.
     #[default]
     Error,

@@ -15,8 +15,8 @@ use super::parts::Load;
 use super::schema::Schema;
 use super::settings::{Billing, Settings};
 
-/// Partitions that the counts tell of.
-const TOLD: usize = 100;
+/// Partitions that the counts name.
+const NAMED_PARTITIONS: usize = 100;
 
 /// An item's key: its hash first, as a Scan goes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -173,13 +173,13 @@ impl Table {
         let indexes = self.schema.indexes.iter().zip(&self.indexes);
         let indexes = indexes.filter_map(|(index, gauge)| {
             let parts = gauge.as_ref()?.parts.as_ref()?;
-            Some((index.name.clone(), parts.counts(TOLD)))
+            Some((index.name.clone(), parts.counts(NAMED_PARTITIONS)))
         });
         TableCounts {
             items: count(self.rows.len()),
             partitions: parts.map_or(0, |parts| count(parts.len())),
             splits: parts.map_or(0, super::parts::Parts::splits),
-            busiest: parts.map_or(Vec::new(), |parts| parts.counts(TOLD)),
+            busiest: parts.map_or(Vec::new(), |parts| parts.counts(NAMED_PARTITIONS)),
             indexes: indexes.collect(),
         }
     }

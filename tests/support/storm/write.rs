@@ -11,11 +11,11 @@ use dynoxide::types::Item;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::answer::Answer;
+use super::answer::ServiceAnswer;
 use super::consumed::Consumed;
-use super::counts::Done;
+use super::counts::WriteOutcome;
 use super::engine;
-use super::fault::Struck;
+use super::fault::StrikingFault;
 use super::gauge::Reason;
 use super::image::{Charge, Image};
 use super::schema::Schema;
@@ -80,10 +80,10 @@ struct Write<'b> {
 }
 
 /// A write that has been taken, and what it costs.
-struct Taken<'b> {
+struct TakenWrite<'b> {
     write: Write<'b>,
     charge: Charge,
-    done: Done,
+    done: WriteOutcome,
 }
 
 impl<'b> Write<'b> {
@@ -92,7 +92,7 @@ impl<'b> Write<'b> {
         raw: &'b RawValue,
         json: &'b RawValue,
         puts: bool,
-    ) -> Result<Self, Answer> {
+    ) -> Result<Self, ServiceAnswer> {
         let item: Item = serde_json::from_str(json.get())?;
         if puts {
             validate::item(&schema, &item)?;
@@ -100,7 +100,8 @@ impl<'b> Write<'b> {
             validate::keys(&schema, &item)?;
         }
         let key = RowKey::of(&schema, &item);
-        let key = key.ok_or_else(|| Answer::invalid("The provided key element is missing"))?;
+        let key =
+            key.ok_or_else(|| ServiceAnswer::invalid("The provided key element is missing"))?;
         Ok(Self {
             image: puts.then(|| Image::of(&schema, &item)),
             schema,
@@ -116,12 +117,12 @@ impl Service {
     pub(crate) fn batch_write(
         &self,
         body: &[u8],
-        struck: Option<&Struck>,
-    ) -> Result<Answer, Answer> {
+        struck: Option<&StrikingFault>,
+    ) -> Result<ServiceAnswer, ServiceAnswer> {
         let request: BatchWrite<'_> = serde_json::from_slice(body)?;
         let number: usize = request.items.values().map(Vec::len).sum();
         if number == 0 || number > MOST {
-            return Err(Answer::invalid(&format!(
+            return Err(ServiceAnswer::invalid(&format!(
                 "1 validation error detected: {number} items at 'requestItems' failed to satisfy \
                  constraint: Member must have length less than or equal to 25, Member must have \
                  length greater than or equal to 1"
@@ -135,7 +136,7 @@ impl Service {
                 let (json, puts) = match (parsed.put, parsed.delete) {
                     (Some(put), None) => (put.item, true),
                     (None, Some(delete)) => (delete.key, false),
-                    _ => return Err(Answer::invalid("a request puts or deletes")),
+                    _ => return Err(ServiceAnswer::invalid("a request puts or deletes")),
                 };
                 writes.push(Write::read(Arc::clone(&schema), raw, json, puts)?);
             }
@@ -151,8 +152,8 @@ impl Service {
         &self,
         writes: Vec<Write<'_>>,
         consumed: Option<&str>,
-        struck: Option<&Struck>,
-    ) -> Result<Answer, Answer> {
+        struck: Option<&StrikingFault>,
+    ) -> Result<ServiceAnswer, ServiceAnswer> {
         let mut state = self.state();
         let now = self.now();
         let mut taken = Vec::with_capacity(writes.len());
@@ -167,7 +168,7 @@ impl Service {
             } else {
                 match state.admit(now, &write)? {
                     Admission::Taken(charge, done) => {
-                        taken.push(Taken {
+                        taken.push(TakenWrite {
                             write,
                             charge,
                             done,
@@ -184,7 +185,7 @@ impl Service {
             table.or_default().push(write.raw);
         }
         if taken.is_empty() && !left {
-            return Err(Answer::throttled(on_demand, &refused));
+            return Err(ServiceAnswer::throttled(on_demand, &refused));
         }
         if self.store == Store::Engine && !taken.is_empty() {
             let done = self.engine.batch_write_item(engine_request(&mut taken));
@@ -204,27 +205,32 @@ impl Service {
         drop(state);
         let unprocessed = serde_json::to_string(&unprocessed)?;
         let used = used.batch(consumed);
-        let mut answer = Answer::good(format!("{{\"UnprocessedItems\":{unprocessed}{used}}}"));
+        let mut answer =
+            ServiceAnswer::good(format!("{{\"UnprocessedItems\":{unprocessed}{used}}}"));
         answer.written = written;
         Ok(answer)
     }
 
     /// Puts or deletes one item.
-    pub(crate) fn write_one(&self, body: &[u8], puts: bool) -> Result<Answer, Answer> {
+    pub(crate) fn write_one(
+        &self,
+        body: &[u8],
+        puts: bool,
+    ) -> Result<ServiceAnswer, ServiceAnswer> {
         let request: Single<'_> = serde_json::from_slice(body)?;
         let schema = self.schema(&request.table)?;
         let json = if puts { request.item } else { request.key };
-        let json = json.ok_or_else(|| Answer::invalid("there is neither Item nor Key"))?;
+        let json = json.ok_or_else(|| ServiceAnswer::invalid("there is neither Item nor Key"))?;
         let write = Write::read(schema, json, json, puts)?;
         let mut state = self.state();
         let now = self.now();
         let (charge, done) = match state.admit(now, &write)? {
             Admission::Taken(charge, done) => (charge, done),
             Admission::Refused(reasons, on_demand) => {
-                return Err(Answer::throttled(on_demand, &reasons));
+                return Err(ServiceAnswer::throttled(on_demand, &reasons));
             }
         };
-        let one = Taken {
+        let one = TakenWrite {
             write,
             charge,
             done,
@@ -236,7 +242,9 @@ impl Service {
             (Store::Map, _) => {
                 let mut used = Consumed::new(self.active().settings.consumed);
                 used.add(&one.write.schema, &one.charge);
-                Ok(Answer::good(used.single(request.consumed.as_deref())))
+                Ok(ServiceAnswer::good(
+                    used.single(request.consumed.as_deref()),
+                ))
             }
         };
         match &mut answer {
@@ -252,21 +260,21 @@ impl Service {
 
 /// What the limits say of a write.
 enum Admission {
-    Taken(Charge, Done),
+    Taken(Charge, WriteOutcome),
     /// Why, and whether the table is an on-demand one.
     Refused(Vec<Reason>, bool),
 }
 
 impl State {
-    fn admit(&mut self, now: Duration, write: &Write<'_>) -> Result<Admission, Answer> {
+    fn admit(&mut self, now: Duration, write: &Write<'_>) -> Result<Admission, ServiceAnswer> {
         let table = self.tables.get_mut(&write.schema.name);
-        let table = table.ok_or_else(Answer::not_found)?;
+        let table = table.ok_or_else(ServiceAnswer::not_found)?;
         let old = table.rows.get(&write.key).map(|row| &row.image);
         let charge = Charge::of(old, write.image.as_ref());
         let done = match (&write.image, old) {
-            (None, _) => Done::Deleted,
-            (Some(_), None) => Done::Put,
-            (Some(_), Some(_)) => Done::Replaced,
+            (None, _) => WriteOutcome::Deleted,
+            (Some(_), None) => WriteOutcome::Put,
+            (Some(_), Some(_)) => WriteOutcome::Replaced,
         };
         Ok(match table.admit(now, &write.key, &charge) {
             Ok(()) => Admission::Taken(charge, done),
@@ -277,14 +285,14 @@ impl State {
         })
     }
 
-    fn give_back(&mut self, now: Duration, one: &Taken<'_>) {
+    fn give_back(&mut self, now: Duration, one: &TakenWrite<'_>) {
         if let Some(table) = self.tables.get_mut(&one.write.schema.name) {
             table.give_back(now, &one.write.key, &one.charge);
         }
     }
 
-    fn commit(&mut self, now: Duration, one: Taken<'_>, store: Store) {
-        let Taken {
+    fn commit(&mut self, now: Duration, one: TakenWrite<'_>, store: Store) {
+        let TakenWrite {
             write,
             charge,
             done,
@@ -302,9 +310,9 @@ impl State {
 }
 
 /// The engine's request for what was taken; the items go into it.
-fn engine_request(taken: &mut [Taken<'_>]) -> BatchWriteItemRequest {
+fn engine_request(taken: &mut [TakenWrite<'_>]) -> BatchWriteItemRequest {
     let mut request_items: HashMap<String, Vec<WriteRequest>> = HashMap::new();
-    for Taken { write, .. } in taken {
+    for TakenWrite { write, .. } in taken {
         let item = std::mem::take(&mut write.item);
         let request = if write.image.is_some() {
             WriteRequest {

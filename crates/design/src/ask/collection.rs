@@ -1,9 +1,7 @@
 //! A read that gives one parent with its children: an item collection.
 
-use super::{
-    Ask, At, COMPUTED, ChildAsk, Note, Reading, SEVERAL, Unserved, Ways, distinct, unserved,
-};
-use crate::path::Path;
+use super::{Ask, At, COMPUTED, ChildAsk, Note, Reading, SEVERAL, Unserved, distinct, unserved};
+use crate::path::{Path, Step};
 use dynafold_format::joined;
 use dynafold_relational::catalog::{Table, TableName};
 use dynafold_sql::ColumnRef;
@@ -17,13 +15,13 @@ impl<'c> Reading<'c, '_> {
     pub(super) fn collection(
         &self,
         parent: usize,
-        ways: &[Ways],
         is_list: bool,
     ) -> Result<Option<Ask<'c>>, Unserved> {
+        let ways = self.all_ways();
         let Some((&table, own)) = self.tables.get(parent).zip(ways.get(parent)) else {
             return Ok(None);
         };
-        let children = self.children(parent, own, ways);
+        let children = self.children(parent);
         let mut ask = self.bare(parent)?;
         let ranges = match self.conditions(parent, own, &mut ask) {
             Ok(ranges) if !children.is_empty() => ranges,
@@ -50,20 +48,19 @@ impl<'c> Reading<'c, '_> {
         let all: Vec<_> = of_children.chain([own]).collect();
         self.refuse_further(&all)?;
         for child in &children {
-            self.refuse_strangers(parent, *child, key, ways)?;
+            self.refuse_strangers(parent, *child, key)?;
         }
         if ask.limit.take().is_some() {
             ask.is_page = false;
             ask.note("the request returns all children: the application applies the LIMIT");
         }
         if !ranges.is_empty() || !ask.when.is_empty() || !ask.filters.is_empty() {
-            return unserved(
-                format!(
-                    "reads one {} with its children, and has conditions besides the key",
-                    table.name.name
-                ),
-                "leave these conditions out, and filter in the application",
+            let why = format!(
+                "reads one {} with its children, and has conditions besides the key",
+                table.name.name
             );
+            let instead = "leave these conditions out, and filter in the application";
+            return unserved(why, instead);
         }
         let outputs = self.outputs()?;
         // A parent of which nothing but the key is selected is no item of the answer, unless it has a row without children too.
@@ -79,7 +76,7 @@ impl<'c> Reading<'c, '_> {
         if !is_extreme && computed.any(|((at, _), ..)| !is_list || own.contains_key(at)) {
             ask.note(COMPUTED);
         }
-        let Some(mut of_children) = self.bare_children(parent, &children, ways) else {
+        let Some(mut of_children) = self.bare_children(parent, &children) else {
             return Ok(None);
         };
         self.refuse_orphans(&of_children)?;
@@ -106,7 +103,7 @@ impl<'c> Reading<'c, '_> {
         for (_, child) in &mut of_children {
             child.outputs = distinct(std::mem::take(&mut child.outputs), &mut ask.notes);
         }
-        self.sort_only_child(table, &mut of_children, ways);
+        self.sort_only_child(table, &mut of_children);
         for (_, child) in &mut of_children {
             self.select_order(
                 child.table,
@@ -115,39 +112,43 @@ impl<'c> Reading<'c, '_> {
                 &mut ask.notes,
             );
         }
-        ask.sql = self.written(parent, own, &of_children, &ask.outputs, ways, true)?;
+        ask.sql = self.written(parent, own, &of_children, &ask.outputs, true)?;
         if of_children.iter().any(|(_, child)| !child.order.is_empty()) {
-            let unsorted = self.written(parent, own, &of_children, &ask.outputs, ways, false);
+            let unsorted = self.written(parent, own, &of_children, &ask.outputs, false);
             ask.unsorted = unsorted.ok();
         }
         ask.children = of_children.into_iter().map(|(_, child)| child).collect();
         self.note_collection_differences(&mut ask, &children, is_list);
-        self.note_missing(&mut ask, parent, &children, ways);
+        self.note_missing(&mut ask, parent, &children);
         Ok(Some(ask))
     }
 
     /// The relations that lead to this one, where they lead to all others; none where one that is no parent does not.
-    fn children(&self, parent: usize, own: &Ways, ways: &[Ways]) -> Vec<usize> {
-        let leads =
-            |from: usize, to: usize| ways.get(from).is_some_and(|ways| ways.contains_key(&to));
+    fn children(&self, parent: usize) -> Vec<usize> {
         let all = 0..self.tables.len();
-        let is_lowest = |at: &usize| {
-            !own.contains_key(at) && !all.clone().any(|other| other != *at && leads(other, *at))
-        };
-        let lead_here = all
-            .clone()
-            .filter(is_lowest)
-            .all(|child| leads(child, parent));
-        let is_child = |at: &usize| !own.contains_key(at) && leads(*at, parent);
+        let is_own = |at: &usize| self.leads(parent, *at);
+        let is_led_to = |at: usize| all.clone().any(|one| one != at && self.leads(one, at));
+        let is_lowest = |at: &usize| !is_own(at) && !is_led_to(*at);
+        let mut lowest = all.clone().filter(is_lowest);
+        let lead_here = lowest.all(|child| self.leads(child, parent));
+        let is_child = |at: &usize| !is_own(at) && self.leads(*at, parent);
         let children: Vec<usize> = all.clone().filter(is_child).collect();
-        let are_all = all
-            .clone()
-            .all(|at| own.contains_key(&at) || children.iter().any(|child| leads(*child, at)));
+        let leads_to = |at: usize| children.iter().any(|child| self.leads(*child, at));
+        let are_all = all.clone().all(|at| is_own(&at) || leads_to(at));
         if lead_here && are_all {
             children
         } else {
             Vec::new()
         }
+    }
+
+    /// The way from a relation to a parent, a parent of its parents, or itself.
+    fn way(&self, from: usize, to: usize) -> Option<&Vec<Step>> {
+        self.all_ways().get(from)?.get(&to)
+    }
+
+    pub(super) fn leads(&self, from: usize, to: usize) -> bool {
+        self.way(from, to).is_some()
     }
 
     /// Refuses children that stand in the collection of another parent than the query gives them to, or of none.
@@ -156,14 +157,9 @@ impl<'c> Reading<'c, '_> {
         parent: usize,
         child: usize,
         key: &[String],
-        ways: &[Ways],
     ) -> Result<(), Unserved> {
-        let Some(((of, table), way)) = self
-            .tables
-            .get(parent)
-            .zip(self.tables.get(child))
-            .zip(ways.get(child).and_then(|ways| ways.get(&parent)))
-        else {
+        let tables = self.tables.get(parent).zip(self.tables.get(child));
+        let Some(((of, table), way)) = tables.zip(self.way(child, parent)) else {
             return Ok(());
         };
         for (at, step) in way.iter().enumerate() {
@@ -173,19 +169,12 @@ impl<'c> Reading<'c, '_> {
                     "joins {} to {} on columns that are not a foreign key",
                     table.name.name, step.table.name
                 );
-                return unserved(
-                    why,
-                    "declare the foreign key, or send one Query for each table",
-                );
+                let instead = "declare the foreign key, or send one Query for each table";
+                return unserved(why, instead);
             }
         }
         let is_same = |column: &String| {
-            let (steps, name) = (way.clone(), column.clone());
-            let own = Path {
-                steps,
-                column: name,
-            }
-            .spelled(table, self.catalog);
+            let own = Path::of(way, column).spelled(table, self.catalog);
             own.concept(table, self.catalog) == Path::own(column).concept(of, self.catalog)
         };
         if !key.iter().all(is_same) {
@@ -222,7 +211,6 @@ impl<'c> Reading<'c, '_> {
         &self,
         parent: usize,
         children: &[usize],
-        ways: &[Ways],
     ) -> Option<Vec<(usize, ChildAsk<'c>)>> {
         let of = self.tables.get(parent)?;
         let child = |at: &usize| {
@@ -232,7 +220,7 @@ impl<'c> Reading<'c, '_> {
                 *at,
                 ChildAsk {
                     table,
-                    way: ways.get(*at)?.get(&parent)?.clone(),
+                    way: self.way(*at, parent)?.clone(),
                     outputs: keys(table),
                     order: Vec::new(),
                     is_same_row: false,
@@ -243,14 +231,10 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// One list of children keeps the query's order, where it goes upwards.
-    fn sort_only_child(
-        &self,
-        parent: &Table,
-        children: &mut [(usize, ChildAsk<'c>)],
-        ways: &[Ways],
-    ) {
+    fn sort_only_child(&self, parent: &Table, children: &mut [(usize, ChildAsk<'c>)]) {
         let [(at, child)] = children else { return };
-        let order = ways.get(*at).and_then(|ways| self.order(ways).ok());
+        let ways = self.all_ways().get(*at);
+        let order = ways.and_then(|ways| self.order(ways).ok());
         let order = order.filter(|order| order.iter().all(|(_, descends)| !descends));
         let is_parents = |path: &Path| {
             let found = path.find(child.table, self.catalog);
@@ -269,10 +253,8 @@ impl<'c> Reading<'c, '_> {
     }
 
     fn note_collection_differences(&self, ask: &mut Ask<'c>, children: &[usize], is_list: bool) {
-        let names = joined(
-            ask.children.iter().map(|child| &*child.table.name.name),
-            " or ",
-        );
+        let names = ask.children.iter().map(|child| &*child.table.name.name);
+        let names = joined(names, " or ");
         // A condition on a child leaves the parent out, too, if it has none.
         let is_of_child = |one: &ColumnRef| {
             let found = self.column(one);
@@ -296,23 +278,21 @@ impl<'c> Reading<'c, '_> {
             ask.note("the application builds the lists from the returned items");
         }
     }
-}
 
-impl<'c> Reading<'c, '_> {
     /// Notes the rows that the collection has, and an inner join would leave out.
-    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize], ways: &[Ways]) {
+    fn note_missing(&self, ask: &mut Ask<'c>, parent: usize, children: &[usize]) {
         let mut notes: Vec<String> = Vec::new();
         let note = |one: &str, lacks: &str| {
             format!("the answer also has rows of {one} that have no row in {lacks}")
         };
         for from in std::iter::once(&parent).chain(children) {
-            let Some((table, own)) = self.tables.get(*from).zip(ways.get(*from)) else {
+            let own = self.all_ways().get(*from);
+            let Some((table, own)) = self.tables.get(*from).zip(own) else {
                 continue;
             };
             for (at, way) in own {
-                let is_own = ways.get(parent).is_some_and(|ways| ways.contains_key(at));
                 // What leads to the parent, and beyond it, is the parent's.
-                let is_beyond = *from != parent && is_own && *at != parent;
+                let is_beyond = *from != parent && self.leads(parent, *at) && *at != parent;
                 let lacks = self.required_parent_column(table, way, &[]);
                 let Some((step, before)) = way.split_last().filter(|_| !is_beyond) else {
                     continue;
@@ -338,7 +318,6 @@ impl<'c> Reading<'c, '_> {
 /// The columns that tell a table's rows apart.
 fn keys(table: &Table) -> Vec<(Path, String)> {
     let columns = table.row_key().iter();
-    columns
-        .map(|column| (Path::own(column), column.clone()))
-        .collect()
+    let keys = columns.map(|column| (Path::own(column), column.clone()));
+    keys.collect()
 }

@@ -1,11 +1,11 @@
 //! Whether a database compares values as DynamoDB compares their texts in keys: by bytes. A read is served only if two values are equal
 //! in the database exactly where their texts in a key are the same.
 
-use dynafold_format::text_if;
+use dynafold_format::{joined, text_if};
 use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TypeFamily};
 
 use super::sql::ignores_blanks;
-use super::{MATERIALIZE, Unserved};
+use super::{MATERIALIZE, Unserved, unserved};
 use crate::observed::Observed;
 
 /// Refuses a join if values of the two columns may be equal and have different texts in a key, or differ and have the same text.
@@ -18,26 +18,20 @@ pub(super) fn refuse_join(
         return Ok(());
     }
     let described = |(table, column): (&Table, &Column)| {
-        let mut parts = vec![match column.declared.as_str() {
+        let declared = match column.declared.as_str() {
             "" => "no type",
             declared => declared,
-        }];
-        parts.extend(column.collation.as_deref());
-        format!(
-            "`{}.{}` ({})",
-            table.name.name,
-            column.name,
-            parts.join(", ")
-        )
+        };
+        let parts = std::iter::once(declared).chain(column.collation.as_deref());
+        let (table, column) = (&table.name.name, &column.name);
+        format!("`{table}.{column}` ({})", joined(parts, ", "))
     };
-    Err(Unserved {
-        why: format!(
-            "joins {} to {}, but the database does not compare them as DynamoDB compares keys (byte by byte)",
-            described(one),
-            described(other)
-        ),
-        instead: "give both columns one type and one collation",
-    })
+    let why = format!(
+        "joins {} to {}, but the database does not compare them as DynamoDB compares keys (byte by byte)",
+        described(one),
+        described(other)
+    );
+    unserved(why, "give both columns one type and one collation")
 }
 
 /// Refuses to compare a column with a parameter if values of the column may be equal and have different texts in a key, or differ and
@@ -78,10 +72,8 @@ pub(super) fn refuse_value(
     };
     let (name, declared) = (&column.name, &column.declared);
     let in_brackets = text_if(!declared.is_empty(), format!(" ({declared})"));
-    Err(Unserved {
-        why: format!("compares {name}{in_brackets}, {why}"),
-        instead,
-    })
+    let why = format!("compares {name}{in_brackets}, {why}");
+    unserved(why, instead)
 }
 
 /// What is mixed in a column of SQLite, and the way out.
@@ -111,25 +103,18 @@ pub(super) fn refuse_computed(column: &Column, said: &str, dbms: Dbms) -> Result
         TypeFamily::Number | TypeFamily::Boolean | TypeFamily::Time
     );
     if is_no_text || is_address {
-        let why = format!(
-            "asks for `{said}`, but the column is {}, not text",
-            column.declared
-        );
-        return Err(Unserved {
-            why,
-            instead: MATERIALIZE,
-        });
+        let declared = &column.declared;
+        let why = format!("asks for `{said}`, but the column is {declared}, not text");
+        return unserved(why, MATERIALIZE);
     }
     if dbms != Dbms::Postgres || !ignores_blanks(column, dbms) {
         return Ok(());
     }
-    Err(Unserved {
-        why: format!(
-            "asks for `{said}`: the {} column is padded with blanks in the key, but compared here without them",
-            column.declared
-        ),
-        instead: "make the column character varying or text",
-    })
+    let why = format!(
+        "asks for `{said}`: the {} column is padded with blanks in the key, but compared here without them",
+        column.declared
+    );
+    unserved(why, "make the column character varying or text")
 }
 
 const SEVERAL_TEXTS: &str = "in which values with different texts can be equal";

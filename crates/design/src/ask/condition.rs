@@ -26,7 +26,11 @@ const C_CASE: &str = "and the column has letters beyond ASCII: with the collatio
 /// Why a condition is not served, if nothing more exact is known.
 const UNUSABLE: &str = "`design` cannot turn into a key condition or a filter";
 
-/// What a comparison with a parameter asks.
+const EACH_SET: &str = "send one request for each set of values, `a = :a AND b = :b`; if these columns are the whole key, it is a GetItem";
+const COLLATE: &str = "give the column this collation, or store the text in a second column in a normalized form, such as in lower case, and compare that";
+const LOWER: &str = "compare in lower case, `lower(column) = lower(:value)`";
+
+/// What a condition with parameters asks.
 enum Compared {
     /// With a note if it compares in lower case.
     Equal(Equal, Option<Note>),
@@ -72,45 +76,18 @@ impl<'c> Reading<'c, '_> {
             let text = &condition.text;
             let has_parameters = condition.has_parameters();
             self.refuse_forms(condition, has_parameters)?;
-            match &condition.test {
-                ConditionTest::Compare { left, op, right } if has_parameters => {
-                    match self.compare(ask, text, (left, *op, right), &path)? {
-                        Compared::Equal(equal, note) => {
-                            ask.equal.push(equal);
-                            ask.notes.extend(note);
-                        }
-                        Compared::Filter(filter) => ask.filters.push(filter),
-                        Compared::Range(range) => add_range(&mut ranges, range, text)?,
+            if let Some(compared) = self.compared(ask, condition, &path)? {
+                match compared {
+                    Compared::Equal(equal, note) => {
+                        ask.equal.push(equal);
+                        ask.notes.extend(note);
                     }
+                    Compared::Filter(filter) => ask.filters.push(filter),
+                    Compared::Range(range) => add_range(&mut ranges, range, text)?,
                 }
-                ConditionTest::Between {
-                    operand,
-                    negated: false,
-                    low,
-                    high,
-                } if has_parameters => {
-                    let column = operand.column().and_then(path);
-                    let bounds = low.parameter().zip(high.parameter());
-                    let Some((column, (low, high))) = column.zip(bounds) else {
-                        return computed(text);
-                    };
-                    self.refuse_range(ask, &column)?;
-                    let range = RangeAsk {
-                        low: Some((low.to_owned(), true)),
-                        high: Some((high.to_owned(), true)),
-                        ..RangeAsk::of(column)
-                    };
-                    add_range(&mut ranges, range, text)?;
-                }
-                ConditionTest::In {
-                    operand,
-                    negated,
-                    list,
-                } if has_parameters => {
-                    let compared = operand.column().and_then(path);
-                    let filter = self.list(ask, text, compared, (list, *negated))?;
-                    ask.filters.push(filter);
-                }
+                continue;
+            }
+            match &condition.test {
                 // Beside parameters a pattern is meant, and decides who is in an index like any other condition.
                 ConditionTest::Like {
                     operand, pattern, ..
@@ -118,21 +95,13 @@ impl<'c> Reading<'c, '_> {
                     let path = column_in(operand).and_then(path);
                     ranges.push(self.like(ask, &ranges, condition, path, pattern)?);
                 }
-                ConditionTest::Using(_) => {}
                 _ if self.looks_within(condition) => {
                     return unserved(format!("matches inside texts: `{text}`"), SEARCH);
                 }
                 _ if has_parameters && !condition.alternatives.is_empty() => {
                     refuse_keyless(ask.root, condition, &path)?;
-                    let Some(filter) = self.any_of(ask, &condition.alternatives, &path) else {
-                        return unserved(
-                            format!(
-                                "has the condition `{text}`, which `design` cannot turn into a filter"
-                            ),
-                            SEVERAL,
-                        );
-                    };
-                    ask.filters.push(filter);
+                    let filter = self.any_of(ask, &condition.alternatives, &path);
+                    ask.filters.push(filter.ok_or_else(|| no_filter(text))?);
                 }
                 _ if has_parameters => {
                     let why = format!("has the condition `{text}`, which {UNUSABLE}");
@@ -144,17 +113,7 @@ impl<'c> Reading<'c, '_> {
                     refuse_keyless(ask.root, condition, &path)?;
                     ask.notes.extend(index_note(condition));
                     let mut when = self.when(condition, root, ways)?;
-                    let columns = condition.columns().unwrap_or_default();
-                    if let [column] = columns.as_slice()
-                        && let Some(path) = path(column)
-                    {
-                        let found = path.find(ask.root, self.catalog);
-                        let is_mixed = found.is_some_and(|(table, column)| {
-                            self.observed.is_mixed(table, &column.name)
-                        });
-                        when.filter =
-                            of_condition(condition, &path, ask, self.catalog).filter(|_| !is_mixed);
-                    }
+                    when.filter = self.constant_filter(ask, condition, &path);
                     ask.when.push(when);
                 }
             }
@@ -172,30 +131,22 @@ impl<'c> Reading<'c, '_> {
             return unserved(format!("searches texts for words: `{text}`"), SEARCH);
         }
         if has_parameters && condition.compares_query() {
-            return unserved(
-                format!("asks for `{text}`, which depends on other rows"),
-                MATERIALIZE,
-            );
+            let why = format!("asks for `{text}`, which depends on other rows");
+            return unserved(why, MATERIALIZE);
         }
         if compares_several(condition) {
-            return unserved(
-                format!("compares several columns at once: `{text}`"),
-                "send one request for each set of values, `a = :a AND b = :b`; if these columns are the whole key, it is a GetItem",
-            );
+            let why = format!("compares several columns at once: `{text}`");
+            return unserved(why, EACH_SET);
         }
         if (has_parameters || !self.prepared.keeps_literals && !is_negated(condition))
             && is_collated(condition)
         {
-            return unserved(
-                format!("compares with another collation than the column's: `{text}`"),
-                "give the column this collation, or store the text in a second column in a normalized form, such as in lower case, and compare that",
-            );
+            let why = format!("compares with another collation than the column's: `{text}`");
+            return unserved(why, COLLATE);
         }
         if has_parameters && self.is_behind_page(condition) {
-            return unserved(
-                format!("asks for the rows after a given one (keyset pagination): `{text}`"),
-                NEXT_PAGE,
-            );
+            let why = format!("asks for the rows after a given one (keyset pagination): `{text}`");
+            return unserved(why, NEXT_PAGE);
         }
         Ok(())
     }
@@ -265,27 +216,6 @@ impl<'c> Reading<'c, '_> {
         })
     }
 
-    /// A list of values as a filter, or all but them.
-    fn list(
-        &self,
-        ask: &Ask<'c>,
-        text: &str,
-        compared: Option<Path>,
-        (list, negated): (&[Operand], bool),
-    ) -> Result<Filter, Unserved> {
-        if let Some(path) = &compared {
-            self.refuse_value(ask.root, path)?;
-        }
-        let filter = compared.and_then(|path| of_list(path, list, negated));
-        match filter.filter(|filter| self.is_exact(ask, &filter.path)) {
-            Some(filter) => Ok(filter),
-            None => unserved(
-                format!("has the condition `{text}`, which `design` cannot turn into a filter"),
-                SEVERAL,
-            ),
-        }
-    }
-
     /// What OR connects as a filter, where each part asks for one and the same column.
     fn any_of(&self, ask: &Ask<'c>, parts: &[Condition], path: Find<'_>) -> Option<Filter> {
         let filters = parts.iter().map(|part| self.alternative(ask, part, path));
@@ -300,46 +230,84 @@ impl<'c> Reading<'c, '_> {
 
     /// A condition on a column as a filter.
     fn alternative(&self, ask: &Ask<'c>, part: &Condition, path: Find<'_>) -> Option<Filter> {
-        let compared = || {
-            let columns = part.columns().unwrap_or_default();
-            let [column] = columns.as_slice() else {
-                return None;
-            };
-            path(column)
+        if !part.has_parameters() {
+            return self.constant_filter(ask, part, path);
+        }
+        if matches!(part.test, ConditionTest::In { negated: true, .. }) {
+            return None;
+        }
+        match self.compared(ask, part, path).ok()?? {
+            // Without the note: what is compared in lower case makes no filter.
+            Compared::Equal(equal, _) => of_equal(&equal),
+            Compared::Range(range) => of_range(&range),
+            Compared::Filter(filter) => Some(filter),
+        }
+    }
+
+    /// A condition without parameters as a filter, where it means the same.
+    fn constant_filter(
+        &self,
+        ask: &Ask<'c>,
+        condition: &Condition,
+        path: Find<'_>,
+    ) -> Option<Filter> {
+        let columns = condition.columns()?;
+        let [column] = columns.as_slice() else {
+            return None;
         };
-        match &part.test {
-            ConditionTest::Compare { left, op, right } if part.has_parameters() => {
-                let compared = self.compare(ask, &part.text, (left, *op, right), path);
-                match compared.ok()? {
-                    // Without the note: what is compared in lower case makes no filter.
-                    Compared::Equal(equal, _) => of_equal(&equal),
-                    Compared::Range(range) => of_range(&range),
-                    Compared::Filter(filter) => Some(filter),
-                }
+        let path = path(column)?;
+        let (table, column) = path.find(ask.root, self.catalog)?;
+        let is_mixed = self.observed.is_mixed(table, &column.name);
+        let test = of_condition(condition, column, self.catalog.dbms);
+        test.filter(|_| !is_mixed).map(|test| Filter { path, test })
+    }
+
+    /// What a comparison, a BETWEEN or a list with parameters asks; `None` of any other condition.
+    fn compared(
+        &self,
+        ask: &Ask<'c>,
+        condition: &Condition,
+        path: Find<'_>,
+    ) -> Result<Option<Compared>, Unserved> {
+        let text = &condition.text;
+        Ok(Some(match &condition.test {
+            _ if !condition.has_parameters() => return Ok(None),
+            ConditionTest::Compare { left, op, right } => {
+                self.compare(ask, text, (left, *op, right), path)?
             }
-            ConditionTest::In {
-                operand,
-                negated: false,
-                list,
-            } if part.has_parameters() => of_list(operand.column().and_then(path)?, list, false),
             ConditionTest::Between {
                 operand,
                 negated: false,
                 low,
                 high,
-            } if part.has_parameters() => {
-                let path = operand.column().and_then(path)?;
-                let bound = |one: &Operand| Some((one.parameter()?.to_owned(), true));
-                self.refuse_range(ask, &path).ok()?;
-                of_range(&RangeAsk {
-                    low: Some(bound(low)?),
-                    high: Some(bound(high)?),
-                    ..RangeAsk::of(path)
+            } => {
+                let column = operand.column().and_then(path);
+                let bounds = low.parameter().zip(high.parameter());
+                let Some((column, (low, high))) = column.zip(bounds) else {
+                    return computed(text);
+                };
+                self.refuse_range(ask, &column)?;
+                Compared::Range(RangeAsk {
+                    low: Some((low.to_owned(), true)),
+                    high: Some((high.to_owned(), true)),
+                    ..RangeAsk::of(column)
                 })
             }
-            _ if part.has_parameters() => None,
-            _ => of_condition(part, &compared()?, ask, self.catalog),
-        }
+            ConditionTest::In {
+                operand,
+                negated,
+                list,
+            } => {
+                let column = operand.column().and_then(path);
+                if let Some(path) = &column {
+                    self.refuse_value(ask.root, path)?;
+                }
+                let filter = column.and_then(|path| of_list(path, list, *negated));
+                let filter = filter.filter(|filter| self.is_exact(ask, &filter.path));
+                Compared::Filter(filter.ok_or_else(|| no_filter(text))?)
+            }
+            _ => return Ok(None),
+        }))
     }
 
     /// Refuses a condition that may hold at one time and not at another: by the clock, by chance, by who asks, by what
@@ -350,9 +318,8 @@ impl<'c> Reading<'c, '_> {
         let query = query.map_err(|error| unread(&error))?;
         // Only what begins so is read as a time, and in an array or a range each element may.
         let is_time = |literal: &str| {
-            let is_list = literal
-                .trim_start_matches('\'')
-                .starts_with(['{', '[', '(']);
+            let bare = literal.trim_start_matches('\'');
+            let is_list = bare.starts_with(['{', '[', '(']);
             let delimiters: &[char] = if is_list { &['{', ',', '[', '('] } else { &[] };
             literal.split(delimiters).any(|element| {
                 let mut words = element.split(|c: char| !c.is_alphanumeric());
@@ -366,25 +333,22 @@ impl<'c> Reading<'c, '_> {
             DataType::Array { element } => matches!(**element, DataType::Enum { .. }),
             data_type => matches!(data_type, DataType::Enum { .. }),
         });
-        let casts: Vec<String> = labels
-            .map(|column| format!("::{}", column.declared))
-            .collect();
+        let casts = labels.map(|column| format!("::{}", column.declared));
+        let casts: Vec<String> = casts.collect();
         let is_label = |word: &String| casts.iter().any(|cast| word.ends_with(cast));
         let mut unsteady = query.unsteady.iter().filter(|word| !is_label(word));
         let word = unsteady.find(|word| !word.starts_with('\'') || is_time(word));
         let own = query.functions.iter();
         let mut own = own.filter(|name| self.catalog.own_functions.contains(*name));
         match word.or_else(|| own.next()) {
-            Some(word) => unserved(
-                format!(
-                    "asks for `{text}`, whose result may change while the row stays the same (`{word}`)"
-                ),
-                CLOCK,
-            ),
-            None if self.is_in_zone(condition) => unserved(
-                format!("asks for `{text}`, whose result depends on the session's time zone"),
-                CLOCK,
-            ),
+            Some(word) => {
+                let why = "whose result may change while the row stays the same";
+                unserved(format!("asks for `{text}`, {why} (`{word}`)"), CLOCK)
+            }
+            None if self.is_in_zone(condition) => {
+                let why = "whose result depends on the session's time zone";
+                unserved(format!("asks for `{text}`, {why}"), CLOCK)
+            }
             None => Ok(()),
         }
     }
@@ -402,7 +366,10 @@ impl<'c> Reading<'c, '_> {
             OperandValue::Constant(Constant::Text(text)) => {
                 !has_offsets || !is_moment_anywhere(text)
             }
-            OperandValue::Constant(constant) => *constant == Constant::Other,
+            // MySQL reads 20260131 as a day.
+            OperandValue::Constant(constant) => {
+                matches!(constant, Constant::Other | Constant::Number(_))
+            }
             _ => false,
         };
         let operands = condition.operands();
@@ -410,18 +377,22 @@ impl<'c> Reading<'c, '_> {
         let mut computed = operands
             .into_iter()
             .filter(|one| (has_local || one.is_computed()) && !one.has_query());
-        // OR and NOT may compute something within.
-        let mut casts = ["::", "CAST("].into_iter();
-        let is_cast = casts.any(|cast| condition.text.contains(cast));
+        // OR and NOT may compute something within, or compare with a text.
+        let mut signs = ["::", "CAST(", "'"].into_iter();
+        let has_sign = signs.any(|sign| condition.text.contains(sign));
+        let mut parts = condition.alternatives.iter();
         let is_within = matches!(
             &condition.test,
             ConditionTest::Other(within)
-                if (is_cast || !within.functions.is_empty())
+                if condition.alternatives.is_empty()
+                    && (has_sign || !within.functions.is_empty())
                     && !within.has_query
                     && within.columns.iter().any(is_moment)
         );
         self.catalog.dbms != Dbms::Sqlite
-            && (is_within || computed.any(|one| one.columns().iter().any(is_moment)))
+            && (is_within
+                || parts.any(|part| self.is_in_zone(part))
+                || computed.any(|one| one.columns().iter().any(is_moment)))
     }
 
     /// Reads a comparison with a parameter.
@@ -432,7 +403,6 @@ impl<'c> Reading<'c, '_> {
         (left, op, right): (&Operand, Comparator, &Operand),
         path: Find<'_>,
     ) -> Result<Compared, Unserved> {
-        let folds = folds_case;
         let column = column_in(left).and_then(path);
         let parameter = parameter_in(right).map(str::to_owned);
         let Some((column, parameter)) = column.zip(parameter) else {
@@ -447,64 +417,60 @@ impl<'c> Reading<'c, '_> {
         };
         self.refuse_value(ask.root, &column)?;
         let found = column.find(ask.root, self.catalog);
-        if let Some((_, column)) = found.filter(|_| folds(left) || folds(right)) {
+        let [folds, folds_parameter] = [left, right].map(folds_case);
+        let is_plain = !folds && !folds_parameter;
+        if let Some((_, column)) = found.filter(|_| !is_plain) {
             refuse_computed(column, text, self.catalog.dbms)?;
         }
         let is_nocase = op == Comparator::Equal
             && left.around.is_empty()
             && found.is_some_and(|(table, column)| self.is_lower_enough(table, column));
         self.refuse_upper(ask, &column, text, [left, right])?;
-        let is_plain = !folds(left) && !folds(right);
-        let note = if is_plain && !is_nocase {
-            None
-        } else {
-            Some(self.fold(ask, &column, text, folds(left) || is_nocase)?)
-        };
-        let (is_low, is_in) = match op {
+        let note =
+            (!is_plain || is_nocase).then(|| self.fold(ask, &column, text, folds || is_nocase));
+        let note = note.transpose()?;
+        Ok(match op {
             Comparator::Equal => {
                 let equal = Equal {
                     path: column,
                     value: Asked::Parameter(parameter),
-                    folds: folds(left) || is_nocase,
-                    folds_parameter: folds(right) || is_nocase,
+                    folds: folds || is_nocase,
+                    folds_parameter: folds_parameter || is_nocase,
                     when: None,
                 };
-                return Ok(Compared::Equal(equal, note));
+                Compared::Equal(equal, note)
             }
             Comparator::NotEqual if is_plain => {
-                let found = column.column_of(ask.root, self.catalog);
-                if found.is_none_or(|column| is_loose(column, self.catalog.dbms)) {
+                if !self.is_exact(ask, &column) {
                     let why = format!(
                         "has the condition `{text}`, but the database may treat different texts of {} as equal",
                         column.column
                     );
                     return unserved(why, MATERIALIZE);
                 }
-                let filter = Filter {
+                Compared::Filter(Filter {
                     path: column,
-                    test: Test::Compare(Comparator::NotEqual, Value::Parameter(parameter)),
-                };
-                return Ok(Compared::Filter(filter));
+                    test: Test::Compare(op, Value::Parameter(parameter)),
+                })
             }
-            Comparator::Greater if is_plain => (true, false),
-            Comparator::GreaterOrEqual if is_plain => (true, true),
-            Comparator::Less if is_plain => (false, false),
-            Comparator::LessOrEqual if is_plain => (false, true),
+            _ if is_plain && op.is_range() => {
+                self.refuse_range(ask, &column)?;
+                let is_in = matches!(op, Comparator::LessOrEqual | Comparator::GreaterOrEqual);
+                let bound = Some((parameter, is_in));
+                let mut range = RangeAsk::of(column);
+                if op.is_less() {
+                    range.high = bound;
+                } else {
+                    range.low = bound;
+                }
+                Compared::Range(range)
+            }
             _ => {
                 let why = format!("has the condition `{text}`, which {UNUSABLE}");
                 let is_equal = op == Comparator::NotDistinct;
                 return unserved(why, if is_equal { OR_NULL } else { MATERIALIZE });
             }
-        };
-        self.refuse_range(ask, &column)?;
-        let mut range = RangeAsk::of(column);
-        let side = if is_low {
-            &mut range.low
-        } else {
-            &mut range.high
-        };
-        *side = Some((parameter, is_in));
-        Ok(Compared::Range(range))
+        })
     }
 
     /// Whether an operand is the day of a time.
@@ -570,10 +536,8 @@ impl<'c> Reading<'c, '_> {
     ) -> Result<(), Unserved> {
         let has_upper = sides.into_iter().any(is_upper);
         if has_upper && !(self.is_ascii(ask, column) && sides.into_iter().all(is_upper)) {
-            return unserved(
-                format!("compares in upper case: `{text}`"),
-                "compare in lower case, `lower(column) = lower(:value)`",
-            );
+            let why = format!("compares in upper case: `{text}`");
+            return unserved(why, LOWER);
         }
         Ok(())
     }
@@ -589,41 +553,33 @@ impl<'c> Reading<'c, '_> {
     ) -> Result<RangeAsk, Unserved> {
         let text = &condition.text;
         let Some((operand, beginning)) = begins(condition) else {
-            return match &pattern.value {
-                OperandValue::Parameter(_) => unserved(
-                    format!("asks for `{text}`, but the pattern may match inside texts"),
-                    PATTERN,
-                ),
+            let (why, instead) = match &pattern.value {
+                OperandValue::Parameter(_) => ("but the pattern may match inside texts", PATTERN),
                 OperandValue::Constant(Constant::Text(said)) if !said.starts_with(['%', '_']) => {
-                    unserved(
-                        format!("asks for `{text}`, which is more than a prefix"),
-                        BEGINNING,
-                    )
+                    ("which is more than a prefix", BEGINNING)
                 }
-                _ => unserved(format!("matches inside texts: `{text}`"), SEARCH),
+                _ => return unserved(format!("matches inside texts: `{text}`"), SEARCH),
             };
+            return unserved(format!("asks for `{text}`, {why}"), instead);
         };
         let Some(column) = column else {
             return computed(text);
         };
         let Some(parameter) = parameter_in(beginning) else {
-            return unserved(
-                format!("asks for `{text}`, whose prefix is computed"),
-                BEGIN,
-            );
+            let why = format!("asks for `{text}`, whose prefix is computed");
+            return unserved(why, BEGIN);
         };
         if ranges.iter().any(|range| range.path == column) {
             return unserved("has two ranges of one column", REWRITE);
         }
         let found = column.column_of(ask.root, self.catalog);
-        if !found.is_some_and(|found| matches!(found.data_type, DataType::Text { .. })) {
+        let found = found.filter(|found| matches!(found.data_type, DataType::Text { .. }));
+        let Some(found) = found else {
             let name = &column.column;
             let why = format!("asks for a prefix of {name}, which is not text");
             return unserved(why, MATERIALIZE);
-        }
-        if let Some(found) = found {
-            refuse_computed(found, text, self.catalog.dbms)?;
-        }
+        };
+        refuse_computed(found, text, self.catalog.dbms)?;
         self.refuse_value(ask.root, &column)?;
         self.refuse_upper(ask, &column, text, [operand, beginning])?;
         let [folds, folds_parameter] = self.folded(condition);
@@ -701,10 +657,8 @@ impl<'c> Reading<'c, '_> {
             );
         }
         if column.is_some_and(|column| column.data_type == DataType::Boolean) {
-            return unserved(
-                "asks for a range of booleans, which DynamoDB does not sort",
-                "ask for it by `=`",
-            );
+            let why = "asks for a range of booleans, which DynamoDB does not sort";
+            return unserved(why, "ask for it by `=`");
         }
         if let Some(column) = self.unsortable(ask.root, path) {
             return unserved(format!("asks for a range of {column}"), MATERIALIZE);
@@ -716,27 +670,21 @@ impl<'c> Reading<'c, '_> {
     fn when(&self, condition: &Condition, root: usize, ways: &Ways) -> Result<When, Unserved> {
         let parents = std::cell::RefCell::new(Vec::<Vec<Step>>::new());
         let is_lost = std::cell::Cell::new(false);
-        let root_name = self
-            .tables
-            .get(root)
-            .map(|table| table.name.name.clone())
-            .unwrap_or_default();
+        let root_name = self.tables.get(root).map(|table| &table.name.name);
         let owner = |owner: Option<&str>, name: &str| {
             // None of a query within it.
             let found = self.relation_of(owner, name)?;
             if found == root {
-                return Some(root_name.clone());
+                return root_name.cloned();
             }
             match ways.get(&found) {
                 Some(way) => {
                     let mut parents = parents.borrow_mut();
-                    let place = parents
-                        .iter()
-                        .position(|one| one == way)
-                        .unwrap_or_else(|| {
-                            parents.push(way.clone());
-                            parents.len() - 1
-                        });
+                    let known = parents.iter().position(|one| one == way);
+                    let place = known.unwrap_or(parents.len());
+                    if known.is_none() {
+                        parents.push(way.clone());
+                    }
                     Some(format!("parent_{place}"))
                 }
                 None => {
@@ -746,33 +694,26 @@ impl<'c> Reading<'c, '_> {
             }
         };
         let text = qualified(&condition.text, self.catalog.dbms, &owner);
-        match text.filter(|_| !is_lost.get()) {
-            Some(text) => Ok(When {
-                text,
-                parents: parents.into_inner(),
-                said: condition.text.clone(),
-                filter: None,
-            }),
-            None => {
-                let why = format!(
-                    "has the condition `{}`, which `design` cannot write for one item type",
-                    condition.text
-                );
-                unserved(why, REWRITE)
-            }
-        }
+        let Some(text) = text.filter(|_| !is_lost.get()) else {
+            let why = format!(
+                "has the condition `{}`, which `design` cannot write for one item type",
+                condition.text
+            );
+            return unserved(why, REWRITE);
+        };
+        Ok(When {
+            text,
+            parents: parents.into_inner(),
+            said: condition.text.clone(),
+            filter: None,
+        })
     }
 
     /// Whether a part of an OR matches a pattern that is asked for inside texts, which no Query answers.
     fn looks_within(&self, condition: &Condition) -> bool {
         condition.alternatives.iter().any(|part| {
-            let is_like = matches!(
-                part.test,
-                ConditionTest::Like {
-                    beginning: None,
-                    ..
-                }
-            );
+            let is_like =
+                matches!(&part.test, ConditionTest::Like { beginning, .. } if beginning.is_none());
             is_like && (part.has_parameters() || !self.prepared.keeps_literals)
         })
     }
@@ -788,14 +729,19 @@ fn add_range(ranges: &mut Vec<RangeAsk>, range: RangeAsk, text: &str) -> Result<
         return unserved("has two ranges of one column", REWRITE);
     }
     if known.low.is_some() && range.low.is_some() || known.high.is_some() && range.high.is_some() {
-        return unserved(
-            format!("has two bounds on the same side of one column: `{text}`"),
-            "ask for the narrower of the two",
-        );
+        let why = format!("has two bounds on the same side of one column: `{text}`");
+        return unserved(why, "ask for the narrower of the two");
     }
     known.low = known.low.take().or(range.low);
     known.high = known.high.take().or(range.high);
     Ok(())
+}
+
+fn no_filter(text: &str) -> Unserved {
+    Unserved {
+        why: format!("has the condition `{text}`, which `design` cannot turn into a filter"),
+        instead: SEVERAL,
+    }
 }
 
 fn computed<T>(text: &str) -> Result<T, Unserved> {
@@ -804,14 +750,11 @@ fn computed<T>(text: &str) -> Result<T, Unserved> {
 
 /// Whether a literal of a condition is no example of what is asked for.
 fn is_negated(condition: &Condition) -> bool {
-    matches!(
-        condition.test,
-        ConditionTest::Compare {
-            op: Comparator::NotEqual,
-            ..
-        } | ConditionTest::In { negated: true, .. }
-            | ConditionTest::Between { negated: true, .. }
-    )
+    match condition.test {
+        ConditionTest::Compare { op, .. } => op == Comparator::NotEqual,
+        ConditionTest::In { negated, .. } | ConditionTest::Between { negated, .. } => negated,
+        _ => false,
+    }
 }
 
 /// Whether a condition, or a part of an OR, compares a value under another collation than the column's.
@@ -873,10 +816,8 @@ fn refuse_keyless(root: &Table, condition: &Condition, path: Find<'_>) -> Result
     let is_keyless =
         may_be_null && asked.any(|asked| key.contains(&asked) && (is_null || is_nullable(&asked)));
     if is_keyless {
-        return unserved(
-            "asks for rows with NULL in the table's key, which cannot become items",
-            "give such rows a value in the database",
-        );
+        let why = "asks for rows with NULL in the table's key, which cannot become items";
+        return unserved(why, "give such rows a value in the database");
     }
     Ok(())
 }
@@ -924,11 +865,8 @@ fn refuse_parts(test: &ConditionTest, text: &str) -> Result<(), Unserved> {
         let is_null =
             |operand: &Operand| matches!(operand.value, OperandValue::Constant(Constant::Null));
         if is_null(left) || is_null(right) {
-            let none = if *op == Comparator::NotDistinct {
-                ""
-            } else {
-                ", which no row satisfies"
-            };
+            let is_never = *op != Comparator::NotDistinct;
+            let none = text_if(is_never, ", which no row satisfies");
             return unserved(format!("has the condition `{text}`{none}"), "write IS NULL");
         }
         if left.has_query() || begins_with_row(text) {

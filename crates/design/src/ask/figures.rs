@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::text_if;
+use dynafold_format::{joined, text_if};
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Table, TableName, TypeFamily};
 use dynafold_sql::{
-    ColumnRef, Condition, ConditionTest, InResult, Lists, Operand, OperandValue, RowLimit,
-    SelectOutput, Wrapping, WriteKind, identifier, is_aggregate,
+    ColumnRef, Condition, ConditionTest, Constant, InResult, Lists, Operand, OperandValue,
+    RowLimit, SelectOutput, Wrapping, WriteKind, identifier, is_aggregate,
 };
 
 use super::sql::{direction, ignores_blanks, mysql_bytes};
@@ -34,6 +34,12 @@ pub(crate) struct Figure {
 type CountedRows<'q> = (Vec<(String, String)>, Vec<&'q Condition>);
 
 impl Figure {
+    /// The number of rows.
+    const ROWS: Self = Self {
+        function: "count",
+        column: None,
+    };
+
     /// The name of its attribute.
     pub(crate) fn name(&self) -> String {
         match &self.column {
@@ -75,16 +81,10 @@ pub(crate) struct FigureQuery {
 impl FigureQuery {
     /// Whether it has all groups of another query over the same rows of `table`, with the figures that this selects.
     pub(crate) fn has(&self, other: &Self, table: &Table) -> bool {
-        fn are_same(one: &[String], other: &[String]) -> bool {
-            let has_all =
-                |one: &[String], other: &[String]| one.iter().all(|it| other.contains(it));
-            has_all(one, other) && has_all(other, one)
+        fn set(all: &[String]) -> BTreeSet<&String> {
+            all.iter().collect()
         }
         let is_there = |wanted: &Figure| self.selected().any(|own| own == wanted);
-        let rows = Figure {
-            function: "count",
-            column: None,
-        };
         let is_of_rows = |figure: &Figure| {
             let column = figure.column.as_ref().and_then(|name| table.column(name));
             figure.function == "count" && column.is_some_and(|column| !column.nullable)
@@ -92,11 +92,11 @@ impl FigureQuery {
         let [sorted, unsorted] = &self.answer;
         sorted == unsorted
             && self.base == other.base
-            && are_same(&self.groups, &other.groups)
-            && are_same(&self.conditions, &other.conditions)
+            && set(&self.groups) == set(&other.groups)
+            && set(&self.conditions) == set(&other.conditions)
             && other
                 .selected()
-                .all(|one| is_there(one) || is_of_rows(one) && is_there(&rows))
+                .all(|one| is_there(one) || is_of_rows(one) && is_there(&Figure::ROWS))
     }
 
     /// The figures that it selects: of groups without any the rows are counted all the same.
@@ -163,6 +163,21 @@ pub(crate) fn unkept_figures(
 const GROUP: &str = "store the computed value in a column of its own and group by that, or export the table and query it with Athena";
 const EXACT_GROUP: &str = "store the computed value in a column of its own and group by that, and store what is summed as whole numbers (cents), whose sums are exact; or export the table and query it with Athena";
 
+/// Whether the sum of a column's values is the same in any order of the rows: not of doubles, which SQLite's decimals are too. Whole
+/// numbers that may be negative are decimals here (`with_signed`).
+fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
+    match &column.data_type {
+        DataType::Integer { .. } => true,
+        DataType::Decimal { .. } => {
+            dbms != Dbms::Sqlite || column.declared.to_lowercase().contains("int")
+        }
+        _ => false,
+    }
+}
+
+/// A column of the result: its name, with the column of the group (`Ok`) or the figure (`Err`).
+type Output = (String, Result<String, Figure>);
+
 impl Reading<'_, '_> {
     /// Whether a value that the query selects for each group is computed.
     fn groups_by_computed(&self) -> bool {
@@ -203,9 +218,8 @@ impl Reading<'_, '_> {
             right.parameter().and_then(|_| left.column())
         });
         let distinct = selected_values(self.select).filter(|_| self.select.distinct);
-        let all = grouped
-            .chain(given)
-            .chain(distinct.filter_map(Operand::column));
+        let distinct = distinct.filter_map(Operand::column);
+        let all = grouped.chain(given).chain(distinct);
         let mut all = all.filter_map(|one| self.column(one));
         let (_, name) = all.find(|(_, name)| !self.is_group(table, name))?;
         let column = table.column(&name)?;
@@ -234,24 +248,7 @@ impl Reading<'_, '_> {
             "group by a column of another type, keep the aggregate in an item that each write updates, or export the table and query it with Athena",
         ))
     }
-}
 
-/// Whether the sum of a column's values is the same in any order of the rows: not of doubles, which SQLite's decimals are too. Whole
-/// numbers that may be negative are decimals here (`with_signed`).
-fn is_summed_exactly(column: &Column, dbms: Dbms) -> bool {
-    match &column.data_type {
-        DataType::Integer { .. } => true,
-        DataType::Decimal { .. } => {
-            dbms != Dbms::Sqlite || column.declared.to_lowercase().contains("int")
-        }
-        _ => false,
-    }
-}
-
-/// A column of the result: its name, with the column of the group (`Ok`) or the figure (`Err`).
-type Output = (String, Result<String, Figure>);
-
-impl Reading<'_, '_> {
     #[expect(
         clippy::too_many_lines,
         reason = "one reading of a query, from its outputs to its order"
@@ -343,10 +340,8 @@ impl Reading<'_, '_> {
         if is_lost || each.collect::<BTreeSet<_>>().len() < outputs.len() {
             return None;
         }
-        let mut figures: BTreeSet<Figure> = outputs
-            .iter()
-            .filter_map(|(_, of)| of.clone().err())
-            .collect();
+        let figures = outputs.iter().filter_map(|(_, of)| of.clone().err());
+        let mut figures: BTreeSet<Figure> = figures.collect();
         // DISTINCT merges no rows if the key is among its columns.
         if self.select.distinct && table.row_key().iter().all(|key| groups.contains(key)) {
             return None;
@@ -366,28 +361,18 @@ impl Reading<'_, '_> {
         }
         if figures.is_empty() {
             // The count tells a writer when the last row of a group is gone.
-            figures.insert(Figure {
-                function: "count",
-                column: None,
-            });
+            figures.insert(Figure::ROWS);
         }
         let mut given = outputs.iter().filter_map(|(_, of)| of.as_ref().ok());
         let mut names = figures.iter().map(Figure::name);
         // Rows with NULL in a column of the group have no key.
-        let asks_for_null = |condition: &&Condition| match &condition.test {
-            ConditionTest::Null {
-                operand,
-                negated: false,
-            } => operand
-                .column()
-                .and_then(|column| self.column(column))
-                .is_some_and(|(_, column)| groups.contains(&column)),
-            _ => false,
+        let asks_for_null = |condition: &&Condition| {
+            let null = condition.said().filter(|said| said.1 == Constant::Null);
+            let column = null.and_then(|(column, _)| self.column(column));
+            column.is_some_and(|(_, column)| groups.contains(&column))
         };
-        if conditions.iter().any(asks_for_null) {
-            return None;
-        }
-        if !given.all(|column| groups.contains(column))
+        if conditions.iter().any(asks_for_null)
+            || !given.all(|column| groups.contains(column))
             || !groups.iter().all(|column| self.is_group(table, column))
             || names.any(|name| groups.contains(&name))
         {
@@ -494,31 +479,28 @@ impl Reading<'_, '_> {
 
     /// The figures that an output is computed from.
     fn figures_of(&self, value: &Operand, table: &Table) -> Option<Vec<Figure>> {
-        let figure = |function: &'static str, column: Option<&String>| Figure {
-            function,
-            column: column.cloned(),
-        };
-        match (&value.value, value.around.as_slice()) {
+        let (name, column) = match (&value.value, value.around.as_slice()) {
             (OperandValue::Expression(inner), []) if inner.text == "count(*)" => {
-                return Some(vec![figure("count", None)]);
+                return Some(vec![Figure::ROWS]);
             }
             (OperandValue::Column(column), [Wrapping::Function(name)]) => {
-                let (_, column) = self.column(column)?;
-                let own = table.column(&column);
-                let is_exact = own.is_some_and(|own| is_summed_exactly(own, self.catalog.dbms));
-                let column = Some(&column);
-                match &**name {
-                    "count" => return Some(vec![figure("count", column)]),
-                    "sum" if is_exact => return Some(vec![figure("sum", column)]),
-                    "avg" if is_exact => {
-                        return Some(vec![figure("sum", column), figure("count", column)]);
-                    }
-                    _ => {}
-                }
+                (name.as_str(), self.column(column)?.1)
             }
-            _ => {}
-        }
-        None
+            _ => return None,
+        };
+        let own = table.column(&column);
+        let is_exact = own.is_some_and(|own| is_summed_exactly(own, self.catalog.dbms));
+        let functions: &[&'static str] = match name {
+            "count" => &["count"],
+            "sum" if is_exact => &["sum"],
+            "avg" if is_exact => &["sum", "count"],
+            _ => return None,
+        };
+        let figures = functions.iter().map(|&function| Figure {
+            function,
+            column: Some(column.clone()),
+        });
+        Some(figures.collect())
     }
 
     /// The order by names of the result, each with whether it descends; `None` if it is by anything else, or if LIMIT has none.
@@ -600,18 +582,13 @@ impl Reading<'_, '_> {
                 self.column_of(0, column)
             }
         };
-        let decided_by = conditions
-            .iter()
-            .filter_map(|condition| condition.columns());
-        let decided_by = decided_by
-            .flatten()
-            .filter_map(|column| self.column(column));
+        let decided_by = conditions.iter().filter_map(|one| one.columns());
+        let decided_by = decided_by.flatten().filter_map(|one| self.column(one));
         let decided_by: BTreeSet<String> = decided_by.map(|(_, column)| column).collect();
         let aliased = conditions.iter().map(|condition| self.aliased(condition));
         let mut sql_conditions: Vec<String> = aliased.collect::<Option<_>>()?;
-        let nullable = groups
-            .iter()
-            .filter(|column| table.column(column).is_some_and(|column| column.nullable));
+        let is_nullable = |column: &&String| table.column(column).is_some_and(|one| one.nullable);
+        let nullable = groups.iter().filter(is_nullable);
         for column in nullable {
             sql_conditions.push(format!("{} IS NOT NULL", own(column)));
             if !equal.iter().any(|(known, _)| known == column) {
@@ -620,42 +597,30 @@ impl Reading<'_, '_> {
         }
         let terms = order.iter();
         let terms = terms.map(|(name, down)| format!("{}{}", quoted(name), direction(*down)));
-        let terms: Vec<String> = terms.collect();
-        let mut end = String::new();
-        if !terms.is_empty() {
-            end = format!(" ORDER BY {}", terms.join(", "));
-        }
+        let terms = joined(terms, ", ");
+        let mut end = text_if(!terms.is_empty(), format!(" ORDER BY {terms}"));
         if let RowLimit::Rows(rows) = self.query.limit {
             end.push_str(&format!(" LIMIT {rows}"));
         }
         let equalities = |written: &dyn Fn(&str) -> String| -> Vec<String> {
-            let equalities = equal
-                .iter()
-                .map(|(column, parameter)| format!("{} = :{parameter}", written(column)));
-            equalities.collect()
+            let all = equal.iter();
+            let all = all.map(|(column, parameter)| format!("{} = :{parameter}", written(column)));
+            all.collect()
         };
         let filtered =
             |all: Vec<String>| text_if(!all.is_empty(), format!(" WHERE {}", all.join(" AND ")));
         let named = |text: String, name: &String| format!("{text} AS {}", quoted(name));
-        let over: Vec<String> = outputs
-            .iter()
-            .map(|(name, of)| {
-                named(
-                    quoted(&of.as_ref().map_or_else(Figure::name, String::clone)),
-                    name,
-                )
-            })
-            .collect();
-        let given: Vec<String> = outputs
-            .iter()
-            .map(|(name, of)| match of {
-                Ok(column) => named(own(column), name),
-                Err(figure) => named(figure.sql(&own), name),
-            })
-            .collect();
+        let over = outputs.iter().map(|(name, of)| {
+            let stored = of.as_ref().map_or_else(Figure::name, String::clone);
+            named(quoted(&stored), name)
+        });
+        let given = outputs.iter().map(|(name, of)| match of {
+            Ok(column) => named(own(column), name),
+            Err(figure) => named(figure.sql(&own), name),
+        });
         let by = groups.iter().filter(|column| !is_total(table, column));
-        let by: Vec<String> = by.map(|column| own(column)).collect();
-        let by = text_if(!by.is_empty(), format!(" GROUP BY {}", by.join(", ")));
+        let by = joined(by.map(|column| own(column)), ", ");
+        let by = text_if(!by.is_empty(), format!(" GROUP BY {by}"));
         let (stripped, same_texts) = self.stripped(table, equal);
         if !stripped.is_empty() {
             let how = if dbms == Dbms::Postgres {
@@ -669,7 +634,8 @@ impl Reading<'_, '_> {
         let all = all.chain(equalities(&own)).chain(same_texts);
         let met = filtered(all.collect());
         let from = self.from(0);
-        let answer = format!("SELECT {} FROM {from}{met}{by}", given.join(", "));
+        let answer = format!("SELECT {} FROM {from}{met}{by}", joined(given, ", "));
+        let over = format!("SELECT {} FROM ", joined(over, ", "));
         Some(FigureQuery {
             base: table.name.clone(),
             groups,
@@ -682,10 +648,7 @@ impl Reading<'_, '_> {
             },
             conditions: sql_conditions,
             decided_by,
-            over: [
-                format!("SELECT {} FROM ", over.join(", ")),
-                format!("{}{end}", filtered(equalities(&quoted))),
-            ],
+            over: [over, format!("{}{end}", filtered(equalities(&quoted)))],
             answer: [format!("{answer}{end}"), answer],
             notes,
         })
@@ -709,6 +672,18 @@ mod tests {
             let sql = format!("SELECT lot, {figure} AS n FROM bids GROUP BY lot");
             let found = figure_query(&sql, &catalog, &limits.observed);
             assert_eq!(found.is_some(), is_kept, "{figure}");
+        }
+    }
+
+    #[test]
+    fn no_item_keeps_figures_of_what_the_time_zone_of_a_session_decides() {
+        let (catalog, limits) = schema("bids 100: id, lot distinct=10, at time");
+        for (offset, is_kept) in [("", false), ("+00", true)] {
+            let sql = format!(
+                "SELECT count(*) AS n FROM bids WHERE lot = :l AND (at IS NULL OR at >= '2026-01-31 10:00:00{offset}')"
+            );
+            let found = figure_query(&sql, &catalog, &limits.observed);
+            assert_eq!(found.is_some(), is_kept, "{offset}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dynafold_format::{joined, text_if};
-use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TypeFamily};
+use dynafold_relational::catalog::{Column, DataType, Dbms, TypeFamily};
 use dynafold_relational::value::Number;
 use dynafold_sql::{Comparator, Condition, ConditionTest, Constant, Operand, OperandValue};
 
@@ -340,24 +340,28 @@ pub(super) fn of_equal(equal: &Equal) -> Option<Filter> {
 }
 
 /// A range as a filter.
-pub(crate) fn of_range(range: &RangeAsk) -> Option<Filter> {
-    if range.folds || range.folds_parameter {
-        return None;
-    }
-    let low = [Comparator::Greater, Comparator::GreaterOrEqual];
-    let high = [Comparator::Less, Comparator::LessOrEqual];
-    let bounds = [(&range.low, low), (&range.high, high)].into_iter();
-    let bounds = bounds.filter_map(|(bound, [without, with])| {
-        let (name, is_in) = bound.as_ref()?;
-        let comparator = if *is_in { with } else { without };
-        Some(Test::Compare(comparator, Value::Parameter(name.clone())))
-    });
-    let prefix = range.prefix.iter();
-    let prefix = prefix.map(|name| Test::BeginsWith(Value::Parameter(name.clone())));
-    Some(Filter {
+pub(super) fn of_range(range: &RangeAsk) -> Option<Filter> {
+    (!range.folds && !range.folds_parameter).then(|| Filter {
         path: range.path.clone(),
-        test: Test::All(bounds.chain(prefix).collect()),
+        test: range.test(),
     })
+}
+
+impl RangeAsk {
+    /// The range as a test, whether the column is compared in lower case or not.
+    pub(crate) fn test(&self) -> Test {
+        let low = [Comparator::Greater, Comparator::GreaterOrEqual];
+        let high = [Comparator::Less, Comparator::LessOrEqual];
+        let bounds = [(&self.low, low), (&self.high, high)].into_iter();
+        let bounds = bounds.filter_map(|(bound, [without, with])| {
+            let (name, is_in) = bound.as_ref()?;
+            let comparator = if *is_in { with } else { without };
+            Some(Test::Compare(comparator, Value::Parameter(name.clone())))
+        });
+        let prefix = self.prefix.iter();
+        let prefix = prefix.map(|name| Test::BeginsWith(Value::Parameter(name.clone())));
+        Test::All(bounds.chain(prefix).collect())
+    }
 }
 
 /// Values that the IN of a filter takes.
@@ -374,90 +378,64 @@ pub(super) fn of_list(path: Path, list: &[Operand], negated: bool) -> Option<Fil
     })
 }
 
-/// A condition without parameters as a filter, where it means the same: one column, and a constant of its type.
-pub(super) fn of_condition(
-    condition: &Condition,
-    path: &Path,
-    ask: &Ask<'_>,
-    catalog: &Catalog,
-) -> Option<Filter> {
-    let column = path.column_of(ask.root, catalog)?;
-    let test = match &condition.test {
+/// What a condition without parameters asks of its one column, where a filter means the same: that it has a constant of its type.
+pub(super) fn of_condition(condition: &Condition, column: &Column, dbms: Dbms) -> Option<Test> {
+    let constant = |operand: &Operand| match &operand.value {
+        OperandValue::Constant(constant) if operand.around.is_empty() => {
+            value_of(constant, column, dbms)
+        }
+        _ => None,
+    };
+    let is_exact = !column.insensitive;
+    let is_padded = ignores_blanks(column, dbms);
+    let (operand, is_asked, test) = match &condition.test {
         ConditionTest::Null { operand, negated } => {
-            operand.column()?;
-            if column.data_type.may_be_absent() {
-                return None;
-            }
-            if *negated {
+            let is_told = !column.data_type.may_be_absent();
+            let test = if *negated {
                 Test::Exists
             } else {
                 Test::Missing
-            }
+            };
+            (operand, is_told, test)
         }
         ConditionTest::Compare { left, op, right } => {
-            left.column()?;
-            let OperandValue::Constant(constant) = &right.value else {
-                return None;
-            };
-            if !right.around.is_empty() {
-                return None;
-            }
-            let value = value_of(constant, column, catalog)?;
             // DynamoDB orders no booleans, and texts by their bytes.
             let family = column.data_type.family();
             let is_ordered = !matches!(family, TypeFamily::Text | TypeFamily::Boolean);
-            if ignores_blanks(column, catalog.dbms) {
-                return None;
-            }
             let is_asked = match op {
-                Comparator::Equal | Comparator::NotEqual => !column.insensitive,
+                Comparator::Equal | Comparator::NotEqual => is_exact,
                 Comparator::NotDistinct => false,
                 _ => is_ordered,
             };
-            if !is_asked {
-                return None;
-            }
-            Test::Compare(*op, value)
+            let test = Test::Compare(*op, constant(right)?);
+            (left, is_asked && !is_padded, test)
         }
         ConditionTest::In {
             operand,
             negated,
             list,
         } => {
-            operand.column()?;
-            let values = list.iter().map(|one| match &one.value {
-                OperandValue::Constant(constant) if one.around.is_empty() => {
-                    value_of(constant, column, catalog)
-                }
-                _ => None,
-            });
-            let list: Vec<Value> = values.collect::<Option<_>>()?;
-            if list.len() > IN_LIST || column.insensitive || ignores_blanks(column, catalog.dbms) {
-                return None;
-            }
+            let list: Vec<Value> = list.iter().map(constant).collect::<Option<_>>()?;
+            let is_asked = list.len() <= IN_LIST && is_exact && !is_padded;
             let negated = *negated;
-            Test::In { list, negated }
+            (operand, is_asked, Test::In { list, negated })
         }
         ConditionTest::Like {
             operand, pattern, ..
         } => {
-            operand.column()?;
-            let begin = prefix(pattern, &condition.text)?;
-            let is_exact = column.is_plain_text(catalog.dbms) && !column.insensitive;
+            let begin = Value::text(prefix(pattern, &condition.text)?)?;
+            let is_plain = column.is_plain_text(dbms) && is_exact && !is_padded;
             // SQLite's LIKE takes no account of the case of ASCII letters.
-            if !is_exact || ignores_blanks(column, catalog.dbms) || catalog.dbms == Dbms::Sqlite {
-                return None;
-            }
-            Test::BeginsWith(Value::text(begin)?)
+            let is_asked = is_plain && dbms != Dbms::Sqlite;
+            (operand, is_asked, Test::BeginsWith(begin))
         }
         ConditionTest::Other(_) => {
             let is_true = alone(&condition.text, column)?;
-            Test::Compare(Comparator::Equal, Value::Boolean(is_true))
+            return Some(Test::Compare(Comparator::Equal, Value::Boolean(is_true)));
         }
         _ => return None,
     };
-    let path = path.clone();
-    Some(Filter { path, test })
+    operand.column().filter(|_| is_asked).map(|_| test)
 }
 
 /// What a condition asks of a boolean column that is nothing but the column, `paid`, or NOT of it.
@@ -484,9 +462,9 @@ fn prefix<'p>(pattern: &'p Operand, said: &str) -> Option<&'p str> {
 }
 
 /// A constant that a filter can compare with, where the column has values of its type.
-fn value_of(constant: &Constant, column: &Column, catalog: &Catalog) -> Option<Value> {
+fn value_of(constant: &Constant, column: &Column, dbms: Dbms) -> Option<Value> {
     match constant {
-        Constant::Text(text) if is_value(text, column, catalog.dbms) => Value::text(text),
+        Constant::Text(text) if is_value(text, column, dbms) => Value::text(text),
         // Items have dates as every database writes them.
         Constant::Text(text) if column.data_type == DataType::Date && is_date(text) => {
             Value::text(text)
@@ -495,7 +473,7 @@ fn value_of(constant: &Constant, column: &Column, catalog: &Catalog) -> Option<V
             if matches!(
                 column.data_type,
                 DataType::Integer { .. } | DataType::Decimal { .. }
-            ) && is_compared_exactly(number, column, catalog.dbms) =>
+            ) && is_compared_exactly(number, column, dbms) =>
         {
             Some(Value::Number(Number::parse(number).ok()?))
         }

@@ -40,10 +40,10 @@ impl<'c> Reading<'c, '_> {
         ask.is_twice = self.twice().is_some();
         if changes.contains(&true) {
             let is_sorted = !ask.computes && !ask.sorts;
-            ask.sql = self.written(root, ways, &[], &ask.outputs, &[], is_sorted)?;
+            ask.sql = self.written(root, ways, &[], &ask.outputs, is_sorted)?;
         }
         if !ask.order.is_empty() {
-            let unsorted = self.written(root, ways, &[], &ask.outputs, &[], false);
+            let unsorted = self.written(root, ways, &[], &ask.outputs, false);
             ask.unsorted = unsorted.ok();
         }
         // The notes on second requests are for this read.
@@ -278,7 +278,8 @@ impl<'c> Reading<'c, '_> {
 
     /// Notes how the answer differs from the database's. Returns whether texts are compared or sorted differently.
     fn note_differences(&self, root: usize, ways: &Ways, ask: &mut Ask<'c>) -> bool {
-        let tie_breakers = self.deciding_key(root).into_iter();
+        let tie_breakers = self.rest_of_key(root).into_iter();
+        let tie_breakers = tie_breakers.filter(|_| self.is_by_key);
         let tie_breakers: Vec<String> = tie_breakers.map(|(column, _)| column).collect();
         note_names(&mut ask.notes, &tie_breakers, |key| {
             format!(
@@ -435,17 +436,12 @@ impl<'c> Reading<'c, '_> {
             let column = self.tables.get(*at).and_then(|table| table.column(name));
             column.is_some_and(|column| column.insensitive)
         };
-        let mut names: Vec<&str> = by
-            .iter()
-            .filter(is_loose)
-            .map(|(_, name)| &**name)
-            .collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = by.iter().filter(is_loose).map(|(_, name)| name.as_str());
+        let names: BTreeSet<&str> = names.collect();
         (!names.is_empty()).then(|| {
             format!(
                 "in GROUP BY and DISTINCT, the database treats texts of {} that differ in case, accents or trailing blanks as equal. DynamoDB does not: the application must compare them as the database does",
-                names.join(", ")
+                joined(names, ", ")
             )
         })
     }
@@ -469,10 +465,8 @@ impl<'c> Reading<'c, '_> {
             let table = self.tables.get(at)?;
             is_such(table, table.column(&name)?, is_sorted).then_some(name)
         });
-        let mut names: Vec<String> = columns.collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        let names: BTreeSet<String> = columns.collect();
+        names.into_iter().collect()
     }
 
     /// Leaves rows with NULL out of a read for the greatest or the least value: NULL is neither.
@@ -625,22 +619,17 @@ impl<'c> Reading<'c, '_> {
             (queried, stored)
         });
         let conditions = self.conditions.iter().filter_map(|one| one.columns());
-        let columns = conditions
-            .flatten()
-            .filter_map(|column| self.column(column));
+        let columns = conditions.flatten().filter_map(|one| self.column(one));
         let compared = columns.map(|queried| (queried.clone(), self.compared_as(ways, queried)));
         let respelled = answered.chain(compared).filter(|(queried, stored)| {
             let (at, name) = queried;
             let column = self.tables.get(*at).and_then(|table| table.column(name));
             column.is_some_and(|column| column.insensitive) && stored != queried
         });
-        let names: BTreeSet<String> = respelled
-            .map(|(queried, stored)| {
-                let [queried, stored] =
-                    [queried, stored].map(|(at, name)| self.column_of(at, &name));
-                format!("`{stored}` for `{queried}`")
-            })
-            .collect();
+        let written = |(at, name): At| self.column_of(at, &name);
+        let names = respelled
+            .map(|(queried, stored)| format!("`{}` for `{}`", written(stored), written(queried)));
+        let names: BTreeSet<String> = names.collect();
         names.into_iter().collect()
     }
 
@@ -659,10 +648,8 @@ impl<'c> Reading<'c, '_> {
         outputs: &[(Path, String)],
     ) -> Option<Path> {
         let (step, before) = way.split_last()?;
-        let may_lack = step.columns.iter().any(|column| {
-            let (steps, column) = (before.to_vec(), column.clone());
-            Path { steps, column }.may_be_null(root, self.catalog)
-        });
+        let mut columns = step.columns.iter().map(|column| Path::of(before, column));
+        let may_lack = columns.any(|path| path.may_be_null(root, self.catalog));
         if !may_lack && self.is_enforced(root, step, before) {
             return None;
         }
@@ -673,13 +660,11 @@ impl<'c> Reading<'c, '_> {
             let column = parent.column(&path.column);
             column.is_some_and(Column::is_never_absent)
         });
-        Some(Path {
-            steps: way.to_vec(),
-            column: match sure {
-                Some((path, _)) => path.column.clone(),
-                None => step.referenced.first()?.clone(),
-            },
-        })
+        let column = match sure {
+            Some((path, _)) => &path.column,
+            None => step.referenced.first()?,
+        };
+        Some(Path::of(way, column))
     }
 
     /// Whether a row's reference always leads to a parent.

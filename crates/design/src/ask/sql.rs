@@ -11,20 +11,19 @@ use super::{At, ChildAsk, Pair, REWRITE, Reading, Unserved, Ways, folds_case, un
 use crate::path::{Path, Step};
 
 impl<'c> Reading<'c, '_> {
-    /// The query written anew: without what the application computes, and with outer joins to children. `all`: the ways of each
-    /// relation; `sorts`: with ORDER BY and LIMIT.
+    /// The query written anew: without what the application computes, and with outer joins to children. `sorts`: with ORDER BY and
+    /// LIMIT.
     pub(super) fn written(
         &self,
         root: usize,
         ways: &Ways,
         children: &[(usize, ChildAsk<'c>)],
         outputs: &[(Path, String)],
-        all: &[Ways],
         sorts: bool,
     ) -> Result<String, Unserved> {
         let has_children = !children.is_empty();
-        let selected = self.selected(ways, children, outputs, all);
-        let joined = self.joined(root, ways, has_children, all)?;
+        let selected = self.selected(ways, children, outputs);
+        let joined = self.joined(root, ways, has_children)?;
         let mut text = format!("SELECT {} FROM {joined}", selected.join(", "));
         let conditions = self.conditions.iter().map(|condition| {
             let exact = self.exactly(condition, ways, has_children.then_some(root));
@@ -71,11 +70,8 @@ impl<'c> Reading<'c, '_> {
     }
 
     pub(super) fn column_of(&self, at: usize, column: &str) -> String {
-        format!(
-            "{}.{}",
-            self.alias(at),
-            identifier(column, self.catalog.dbms)
-        )
+        let column = identifier(column, self.catalog.dbms);
+        format!("{}.{column}", self.alias(at))
     }
 
     fn selected(
@@ -83,7 +79,6 @@ impl<'c> Reading<'c, '_> {
         ways: &Ways,
         children: &[(usize, ChildAsk<'c>)],
         outputs: &[(Path, String)],
-        all: &[Ways],
     ) -> Vec<String> {
         let mut selected: Vec<String> = Vec::new();
         let mut names: Vec<String> = Vec::new();
@@ -102,6 +97,7 @@ impl<'c> Reading<'c, '_> {
         for (path, name) in outputs {
             add(ways, path, name.clone(), &mut names);
         }
+        let all = self.all_ways();
         for (at, child) in children {
             let Some(ways) = all.get(*at) else { continue };
             for (path, name) in &child.outputs {
@@ -113,19 +109,12 @@ impl<'c> Reading<'c, '_> {
     }
 
     /// The tables with their joins.
-    fn joined(
-        &self,
-        root: usize,
-        ways: &Ways,
-        has_children: bool,
-        all: &[Ways],
-    ) -> Result<String, Unserved> {
+    fn joined(&self, root: usize, ways: &Ways, has_children: bool) -> Result<String, Unserved> {
         // Lists of children are joined to their parent, not to each other.
         let is_related = |one: usize, other: usize| {
-            let leads =
-                |from: usize, to: usize| all.get(from).is_some_and(|ways| ways.contains_key(&to));
-            !has_children || leads(one, other) || leads(other, one)
+            !has_children || self.leads(one, other) || self.leads(other, one)
         };
+        let written = |(at, column): &At| self.column_of(*at, column);
         let mut text = self.from(root);
         let mut from = vec![root];
         loop {
@@ -134,31 +123,19 @@ impl<'c> Reading<'c, '_> {
                 let sides = self.pairs.iter().flat_map(Pair::sides);
                 let sides =
                     sides.filter(|(a, b)| a.0 == at && from.contains(&b.0) && is_related(at, b.0));
-                let on = sides.map(|(a, b)| {
-                    format!(
-                        "{} = {}",
-                        self.column_of(a.0, &a.1),
-                        self.column_of(b.0, &b.1)
-                    )
-                });
+                let on = sides.map(|(a, b)| format!("{} = {}", written(a), written(b)));
                 let on: Vec<String> = on.collect();
                 (!on.is_empty()).then_some((at, on))
             });
             let Some((at, on)) = next else { break };
             // A collection also has the rows that the query leaves out because they lack a parent.
-            let may_lack = |way: &Vec<Step>| {
-                let table = self.tables.get(root);
-                has_children
-                    && table
-                        .is_some_and(|table| self.required_parent_column(table, way, &[]).is_some())
-            };
+            let lacked =
+                |way: &[Step]| self.required_parent_column(self.tables.get(root)?, way, &[]);
+            let may_lack = |way: &Vec<Step>| has_children && lacked(way).is_some();
             let is_outer = ways.get(&at).is_none_or(may_lack) || self.may_be_missing(at);
             let join = if is_outer { "LEFT JOIN" } else { "JOIN" };
-            text.push_str(&format!(
-                " {join} {} ON {}",
-                self.from(at),
-                on.join(" AND ")
-            ));
+            let (table, on) = (self.from(at), on.join(" AND "));
+            text.push_str(&format!(" {join} {table} ON {on}"));
             from.push(at);
         }
         if from.len() != self.tables.len() {
@@ -183,20 +160,15 @@ impl<'c> Reading<'c, '_> {
 
     /// The terms of ORDER BY.
     fn sort_terms(&self, root: usize, ways: &Ways) -> Vec<String> {
-        if let Some(((at, column), is_greatest)) = &self.extreme {
-            let table = self.tables.get(root).copied();
-            let key = table.into_iter().flat_map(|table| self.sorted_key(table));
-            let rest = key.filter(|one| (root, *one) != (*at, column));
-            let rest = rest.map(|one| (root, one, *is_greatest != self.is_first_key));
-            let all = std::iter::once((*at, column, *is_greatest)).chain(rest);
-            return all
-                .map(|(at, column, descends)| {
-                    let own = self.column_of(at, column);
-                    let found = self.tables.get(at).and_then(|table| table.column(column));
-                    let exact = found.and_then(|one| by_bytes(one, &own, self.catalog.dbms));
-                    format!("{}{}", exact.unwrap_or(own), direction(descends))
-                })
-                .collect();
+        if self.extreme.is_some() {
+            let terms = self.extreme_order(root).into_iter();
+            let terms = terms.map(|((at, column), descends)| {
+                let own = self.column_of(at, &column);
+                let found = self.found(&(at, column));
+                let exact = found.and_then(|(_, one)| by_bytes(one, &own, self.catalog.dbms));
+                format!("{}{}", exact.unwrap_or(own), direction(descends))
+            });
+            return terms.collect();
         }
         let keys = self.query.order.iter().flatten();
         let sorted: Vec<(&SortKey, At)> = keys
@@ -209,23 +181,18 @@ impl<'c> Reading<'c, '_> {
         let terms = sorted.iter().filter_map(|one @ (key, asked)| {
             let (at, column) = self.answered_as(ways, asked);
             let found = self.tables.get(at)?.column(&column)?;
-            let mut own = self.column_of(at, &column);
-            if is_folded(one) {
-                own = format!("lower({own})");
-            }
+            let own = in_lower(self.column_of(at, &column), is_folded(one));
             let own = by_bytes(found, &own, self.catalog.dbms).unwrap_or(own);
             Some(format!("{own}{}", direction(key.descending)))
         });
         let mut terms: Vec<String> = terms.collect();
         // Texts that are equal in lower case are sorted by the key.
-        let rest = if sorted.iter().any(is_folded) {
-            self.rest_of_key(root)
-        } else {
-            self.deciding_key(root)
-        };
-        terms.extend(rest.into_iter().map(|(column, descends)| {
-            format!("{}{}", self.column_of(root, &column), direction(descends))
-        }));
+        if self.is_by_key || sorted.iter().any(is_folded) {
+            let rest = self.rest_of_key(root).into_iter();
+            terms.extend(rest.map(|(column, descends)| {
+                format!("{}{}", self.column_of(root, &column), direction(descends))
+            }));
+        }
         terms
     }
 
@@ -281,13 +248,6 @@ impl<'c> Reading<'c, '_> {
             let (at, name) = stored(self.column(column_in(operand)?)?);
             let own = self.column_of(at, &name);
             let [folds, folds_parameter] = self.folded(condition);
-            let in_lower = |text: String, folds: bool| {
-                if folds {
-                    format!("lower({text})")
-                } else {
-                    text
-                }
-            };
             let folded = |text: String| in_lower(text, folds);
             let begin = in_lower(format!(":{}", parameter_in(beginning)?), folds_parameter);
             // `_` and `%` in a parameter stand for themselves, as they do in a key.
@@ -395,10 +355,8 @@ impl<'c> Reading<'c, '_> {
 
     /// The columns of comparisons in which the database takes different texts for equal.
     pub(super) fn compares_loosely(&self, ways: &Ways) -> Vec<String> {
-        let loose = self
-            .conditions
-            .iter()
-            .filter(|one| self.exactly(one, ways, None).is_some());
+        let loose = self.conditions.iter();
+        let loose = loose.filter(|one| self.exactly(one, ways, None).is_some());
         let columns = loose.filter_map(|one| {
             let column = match bounds(one) {
                 Some((operand, _)) => operand.column()?,
@@ -547,6 +505,14 @@ pub(super) fn by_bytes(column: &Column, written: &str, dbms: Dbms) -> Option<Str
 fn at_end(ways: &Ways, path: &Path) -> Option<At> {
     let (at, _) = ways.iter().find(|(_, way)| **way == path.steps)?;
     Some((*at, path.column.clone()))
+}
+
+fn in_lower(text: String, folds: bool) -> String {
+    if folds {
+        format!("lower({text})")
+    } else {
+        text
+    }
 }
 
 /// What stands behind a term of ORDER BY.

@@ -8,7 +8,7 @@ use dynafold_relational::catalog::{Catalog, Table, TableName};
 use dynafold_relational::value;
 use dynafold_sql::Comparator;
 
-use crate::ask::{Ask, Asked, RangeAsk, Test, Value, When, is_loose, of_range};
+use crate::ask::{Ask, Asked, Test, Value, When, is_loose};
 use crate::facts::Facts;
 use crate::path::{Path, Step};
 
@@ -226,15 +226,7 @@ impl<'c> Taken<'c> {
             taken.add(&equal.path, &test, equal.folds, By::Sql);
         }
         if let Some(range) = &ask.range {
-            let exact = of_range(&RangeAsk {
-                folds: false,
-                folds_parameter: false,
-                ..range.clone()
-            });
-            let test = exact.map(|filter| filter.test);
-            if let Some(test) = &test {
-                taken.add(&range.path, test, range.folds, By::Sql);
-            }
+            taken.add(&range.path, &range.test(), range.folds, By::Sql);
         }
         for filter in &ask.filters {
             taken.add(&filter.path, &filter.test, false, By::Sql);
@@ -334,10 +326,7 @@ fn is_referred(root: &Table, way: &[Step], facts: Facts<'_>, has: &dyn Fn(&Path)
         Some(before) => facts.catalog.table(&before.table),
         None => Some(root),
     };
-    let mut references = step.columns.iter().map(|column| Path {
-        steps: before.to_vec(),
-        column: column.clone(),
-    });
+    let mut references = step.columns.iter().map(|column| Path::of(before, column));
     child.is_some_and(|child| step.is_enforced(child, facts.catalog))
         && references.all(|path| has(&path))
 }
@@ -353,12 +342,7 @@ pub(super) fn tells_parent(
     let parent = way.last().and_then(|step| facts.catalog.table(&step.table));
     let columns = parent.into_iter().flat_map(|parent| &parent.columns);
     let mut columns = columns.filter(|column| column.is_never_absent());
-    columns.any(|column| {
-        has(&Path {
-            steps: way.to_vec(),
-            column: column.name.clone(),
-        })
-    }) || is_referred(root, way, facts, has)
+    columns.any(|column| has(&Path::of(way, &column.name))) || is_referred(root, way, facts, has)
 }
 
 /// The rows of a table that a read takes, in each of its ways.

@@ -5,6 +5,7 @@ use dynafold_mapping::model::{AttributeNode, ChildContainer};
 use dynafold_relational::catalog::{ForeignKey, Table, TableName};
 use dynafold_relational::scan::{Embed, Join, Match, Scan, ScanColumn};
 
+use super::flags;
 use crate::facts::{self, Facts};
 use crate::path::Path;
 
@@ -57,8 +58,13 @@ impl<'s> Rows<'s> {
 }
 
 impl<'d> Facts<'d> {
-    fn table_of(&self, scan: &Scan) -> Option<&'d Table> {
+    pub(super) fn table_of(&self, scan: &Scan) -> Option<&'d Table> {
         self.catalog.table(scan.from.table()?)
+    }
+
+    /// The table of a joined parent.
+    fn parent(&self, scan: &Scan, join: usize) -> Option<&'d Table> {
+        self.catalog.table(&scan.joins.get(join)?.table)
     }
 
     /// Calls `see` for each column that an attribute is made of, or that decides whether it is there: the row's own, those of parents
@@ -75,35 +81,34 @@ impl<'d> Facts<'d> {
                 self.each_on_way(name, *join, rows, see);
             }
         }
-        node.visit(&mut |node| match node {
-            AttributeNode::Embed(embed) => {
-                if let Some(ScanColumn::Embed(children)) = rows.scan.columns.get(embed.column) {
-                    let inner = self.embedded(rows, children);
-                    let order = children.order.iter();
-                    let order = order.filter_map(|(column, _)| inner.scan.own_column(*column));
-                    let matched = children.on.iter().map(|one| &*one.theirs);
-                    for column in matched.chain(order) {
-                        self.each_on_way(column, None, inner, see);
-                    }
-                    for one in &children.on {
-                        self.each_on_way(&one.ours, one.join, rows, see);
-                    }
-                    for condition in &inner.scan.conditions {
-                        self.each_in_condition(condition, inner, see);
-                    }
-                    if let ChildContainer::Map(key) = &embed.container {
-                        let key = AttributeNode::Template(key.clone());
-                        self.each_column(&key, inner, see);
-                    }
-                    self.each_column(&embed.each, inner, see);
-                }
+        for condition in flags(node, rows.scan) {
+            self.each_in_condition(condition, rows, see);
+        }
+        node.visit(&mut |node| {
+            let AttributeNode::Embed(embed) = node else {
+                return;
+            };
+            let Some(ScanColumn::Embed(children)) = rows.scan.columns.get(embed.column) else {
+                return;
+            };
+            let inner = self.embedded(rows, children);
+            let order = children.order.iter();
+            let order = order.filter_map(|(column, _)| inner.scan.own_column(*column));
+            let matched = children.on.iter().map(|one| &*one.theirs);
+            for column in matched.chain(order) {
+                self.each_on_way(column, None, inner, see);
             }
-            AttributeNode::When { flag, .. } => {
-                if let Some(ScanColumn::Flag(condition)) = rows.scan.columns.get(*flag) {
-                    self.each_in_condition(condition, rows, see);
-                }
+            for one in &children.on {
+                self.each_on_way(&one.ours, one.join, rows, see);
             }
-            _ => {}
+            for condition in &inner.scan.conditions {
+                self.each_in_condition(condition, inner, see);
+            }
+            if let ChildContainer::Map(key) = &embed.container {
+                let key = AttributeNode::Template(key.clone());
+                self.each_column(&key, inner, see);
+            }
+            self.each_column(&embed.each, inner, see);
         });
     }
 
@@ -168,9 +173,7 @@ impl<'d> Facts<'d> {
         let ours: Vec<String> = children.on.iter().map(|one| one.ours.clone()).collect();
         let values = match (children.on.first(), table) {
             (Some(Match { join: Some(at), .. }), _) => {
-                let join = rows.scan.joins.get(*at);
-                let parent = join.and_then(|join| self.catalog.table(&join.table));
-                parent.map_or(rows.count, facts::rows)
+                self.parent(rows.scan, *at).map_or(rows.count, facts::rows)
             }
             (Some(one), Some(table)) if !table.is_declared_unique(&ours, self.catalog.dbms) => {
                 self.distinct(&Path::own(&one.ours), table)
@@ -189,19 +192,14 @@ impl<'d> Facts<'d> {
 
     /// What a write of a joined parent changes.
     fn joined(&self, rows: Rows<'_>, at: usize) -> Copied {
-        let joins = &rows.scan.joins;
-        let parent = joins
-            .get(at)
-            .and_then(|join| self.catalog.table(&join.table));
+        let parent = self.parent(rows.scan, at);
         let mean = parent.map_or(1.0, |parent| (rows.count / facts::rows(parent)).max(1.0));
         let (mut is_single, mut may_come) = (true, None);
         let mut next = Some(at);
-        while let Some((at, join)) = next.and_then(|at| Some((at, joins.get(at)?))) {
+        while let Some((at, join)) = next.and_then(|at| Some((at, rows.scan.joins.get(at)?))) {
             next = before(join, at).find_map(|one| one.join);
             let child = match next {
-                Some(at) => joins
-                    .get(at)
-                    .and_then(|join| self.catalog.table(&join.table)),
+                Some(at) => self.parent(rows.scan, at),
                 None => self.table_of(rows.scan),
             };
             let ours: Vec<String> = join.on.iter().map(|one| one.ours.clone()).collect();

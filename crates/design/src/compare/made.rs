@@ -14,7 +14,7 @@ use dynafold_relational::catalog::{Catalog, TableName};
 use dynafold_relational::scan::{Match, Scan, ScanColumn};
 use dynafold_sql::Comparator;
 
-use super::{Priced, is_key};
+use super::{ItemScan, Priced, is_key};
 use crate::ask::{ChildAsk, Value};
 use crate::path::{Path, Step};
 
@@ -180,12 +180,8 @@ fn each_asked<'t>(
 
 impl<'d> Priced<'d> {
     /// What an item type's own values are from, as far as the items or the index that `pattern` asks hold them.
-    pub(super) fn made_of(
-        &self,
-        item: &'d ItemType,
-        scan: &'d Scan,
-        pattern: Option<&AccessPattern>,
-    ) -> MadeOf<'d> {
+    pub(super) fn made_of(&self, one: ItemScan<'d>, pattern: Option<&AccessPattern>) -> MadeOf<'d> {
+        let ItemScan { item, scan, .. } = one;
         let index = pattern.and_then(|one| self.index(one.index.as_deref()));
         let holder = index.filter(|_| pattern.is_some_and(|one| !one.fetch));
         let mut made = MadeOf {
@@ -230,22 +226,22 @@ impl<'d> Priced<'d> {
             made.is_ranged = conditions.any(|(_, one, _)| !matches!(one, "=" | "begins_with"));
         }
         made.conditions.extend(self.model.condition(item));
-        let fixed = self.fixed(item, scan).into_iter();
+        let fixed = self.fixed(one).into_iter();
         made.whole.extend(fixed.map(|column| (0, column)));
         made.settle();
         made
     }
 
     /// The columns of its own table that an item type's `where` holds to one constant.
-    pub(super) fn fixed(&self, item: &ItemType, scan: &Scan) -> Vec<&'d str> {
-        let condition = self.model.condition(item).zip(self.table_of(&scan.from));
-        let fixed = condition.into_iter().flat_map(|(condition, table)| {
-            let all = self.facts.conditions(condition, scan, table).into_iter();
-            let filters = all.filter_map(|when| when.filter);
-            filters.filter_map(move |filter| {
-                filter.own_value()?;
-                Some(table.column(&filter.path.column)?.name.as_str())
-            })
+    pub(super) fn fixed(&self, one: ItemScan<'d>) -> Vec<&'d str> {
+        let Some((condition, table)) = self.model.condition(one.item).zip(one.table) else {
+            return Vec::new();
+        };
+        let all = self.facts.conditions(condition, one.scan, table);
+        let filters = all.into_iter().filter_map(|when| when.filter);
+        let fixed = filters.filter_map(|filter| {
+            filter.own_value()?;
+            Some(table.column(&filter.path.column)?.name.as_str())
         });
         fixed.collect()
     }
@@ -302,12 +298,8 @@ impl<'s> MadeOf<'s> {
             }
         }
         let is_used = |pair: &[At<'s>; 2]| pair.iter().all(|(at, _)| self.used.contains(at));
-        let same: Vec<[At<'s>; 2]> = self
-            .same
-            .iter()
-            .filter(|pair| is_used(pair))
-            .copied()
-            .collect();
+        let same = self.same.iter().filter(|pair| is_used(pair)).copied();
+        let same: Vec<[At<'s>; 2]> = same.collect();
         self.partial = led_to(std::mem::take(&mut self.partial), &same);
         self.whole = led_to(std::mem::take(&mut self.whole), &same);
     }

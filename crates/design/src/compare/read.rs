@@ -182,6 +182,7 @@ fn keys(query: &SqlQuery, catalog: &Catalog) -> Vec<SortKey> {
                 None => key.result.clone(),
             },
             column,
+            columns: Vec::new(),
             span: 0..0,
             ..key.clone()
         }
@@ -287,10 +288,8 @@ fn merges_otherwise(own: &SqlQuery, read: &SqlQuery, catalog: &Catalog) -> bool 
         if picks || ours.distinct {
             return our_outputs != outputs || our_groups != groups;
         }
-        let (our_groups, groups) = match (&our_groups, &groups) {
-            (Some(ours), Some(asked)) => (&ours[..], &asked[..]),
-            (None, None) => (&[][..], &[][..]),
-            _ => return true,
+        let Some((our_groups, groups)) = our_groups.zip(groups) else {
+            return true;
         };
         let is_given = |one: &MergedOutput| gives(&our_outputs, one, is_never_null(one));
         !outputs.iter().all(is_given)

@@ -8,21 +8,18 @@ use dynafold_mapping::model::{
     AccessPattern, AttributeNode, Expired, FilterCondition, FilterOperand, ItemType, Placeholder,
     SortCondition, Template, TemplatePart,
 };
-use dynafold_relational::catalog::{Catalog, Table};
-use dynafold_relational::scan::Scan;
+use dynafold_relational::catalog::{Catalog, Dbms, Table};
 use dynafold_sql::Comparator;
 
 use super::conditions::{By, ColumnTest, Reads, Taken, is_one_value, named};
 use super::made::{MadeOf, PARAMETER, asked_text, asked_value, key_values};
-use super::{Priced, conditions_of_index, path};
+use super::{ItemScan, Priced, path};
 use crate::ask::{Ask, Test, Value, When};
 use crate::path::Path;
 
 /// The rows of an item type that an access pattern answers.
 pub(super) struct ItemRows<'d> {
-    pub(super) item: &'d ItemType,
-    /// Their table; `None` of a query's rows.
-    pub(super) table: Option<&'d Table>,
+    pub(super) of: ItemScan<'d>,
     pub(super) made: MadeOf<'d>,
     /// Those that its key and its filter take.
     pub(super) asked: Taken<'d>,
@@ -33,33 +30,27 @@ pub(super) struct ItemRows<'d> {
 impl<'d> Priced<'d> {
     /// The rows of the item types that an access pattern answers and may find; `root`: the table that stands for that of a query.
     pub(super) fn rows_of(&self, pattern: &AccessPattern, root: &'d Table) -> Vec<ItemRows<'d>> {
-        let items = self.answered(pattern).filter_map(|item| {
-            let scan = self.scan(item).filter(|_| may_find(pattern, item))?;
-            let table = self.table_of(&scan.from);
-            let mut asked = Taken::all(table.unwrap_or(root));
-            asked.tests = self.key_tests(pattern, item, scan);
-            if add_filter(&mut asked, pattern, item, scan).is_none() {
+        let found = self.answered(pattern);
+        let found = found.filter(|of| may_find(pattern, of.item)).map(|of| {
+            let mut asked = Taken::all(of.table.unwrap_or(root));
+            asked.tests = self.key_tests(pattern, of);
+            if add_filter(&mut asked, pattern, of).is_none() {
                 asked.tests.push(ColumnTest::unknown(By::Filter));
             }
-            Some(ItemRows {
-                item,
-                table,
-                made: self.made_of(item, scan, Some(pattern)),
-                there: self.there(pattern, item, scan, asked.root),
+            ItemRows {
+                of,
+                made: self.made_of(of, Some(pattern)),
+                there: self.there(pattern, of, asked.root),
                 asked,
-            })
+            }
         });
-        items.collect()
+        found.collect()
     }
 
     /// What a key asks of the columns that it is made of. What `where` holds to one constant is known.
-    fn key_tests(
-        &self,
-        pattern: &AccessPattern,
-        item: &'d ItemType,
-        scan: &Scan,
-    ) -> Vec<ColumnTest<'d>> {
-        let fixed = self.fixed(item, scan);
+    fn key_tests(&self, pattern: &AccessPattern, of: ItemScan<'d>) -> Vec<ColumnTest<'d>> {
+        let ItemScan { item, scan, .. } = of;
+        let fixed = self.fixed(of);
         let values = key_values(pattern, item).into_iter();
         let values = values.filter(|value| value.comparator == Comparator::Equal);
         let equal = values.map(|value| {
@@ -74,41 +65,32 @@ impl<'d> Priced<'d> {
             let made = item.template(&key.name);
             made.map_or_else(Vec::new, |made| range_tests(item, made, condition))
         });
-        let mut tests = Vec::new();
-        for asked in equal.chain(ranges) {
+        let tests = equal.chain(ranges).filter_map(|asked| {
+            let unknown = ColumnTest::unknown(By::Key);
             let Some((placeholder, test, is_exact)) = asked else {
-                tests.push(ColumnTest::unknown(By::Key));
-                continue;
+                return Some(unknown);
             };
-            let is_range = !test.gives_values();
             let Some(path) = path(placeholder, scan) else {
-                tests.extend(is_range.then(|| ColumnTest::unknown(By::Key)));
-                continue;
+                return (!test.gives_values()).then_some(unknown);
             };
-            if !path.steps.is_empty() || !fixed.contains(&path.column.as_str()) {
-                tests.push(ColumnTest {
-                    path,
-                    test,
-                    folds: !placeholder.place.path.is_empty() || !is_exact,
-                    by: By::Key,
-                    made: Some(placeholder),
-                });
-            }
-        }
-        tests
+            let is_fixed = path.steps.is_empty() && fixed.contains(&path.column.as_str());
+            (!is_fixed).then(|| ColumnTest {
+                path,
+                test,
+                folds: !placeholder.place.path.is_empty() || !is_exact,
+                by: By::Key,
+                made: Some(placeholder),
+            })
+        });
+        tests.collect()
     }
 
     /// The rows of an item type that are items, and stand in the index of an access pattern.
-    fn there(
-        &self,
-        pattern: &AccessPattern,
-        item: &ItemType,
-        scan: &Scan,
-        root: &'d Table,
-    ) -> Taken<'d> {
+    fn there(&self, pattern: &AccessPattern, of: ItemScan<'_>, root: &'d Table) -> Taken<'d> {
+        let ItemScan { item, scan, .. } = of;
         let mut there = Taken::all(root);
         let index = self.index(pattern.index.as_deref());
-        let of_index = index.map(|index| conditions_of_index(item, scan, index));
+        let of_index = index.map(|index| of.conditions_of_index(index));
         let conditions = of_index.into_iter().flatten();
         for condition in conditions.chain(self.model.condition(item)) {
             let known = self.facts.conditions(condition, scan, root);
@@ -123,32 +105,26 @@ impl<'d> Priced<'d> {
         if !item.explodes.is_empty() || item.expired != Expired::Load {
             there.tests.push(ColumnTest::unknown(By::Items));
         }
-        let Some(index) = index.filter(|_| scan.from.table().is_some()) else {
+        let Some(index) = index.filter(|_| of.table.is_some()) else {
             return there;
         };
         for key in index.key() {
-            let Some(node) = item.node(&key.name) else {
+            if item.node(&key.name).is_none() {
                 there.tests.push(ColumnTest::unknown(By::Items));
-                continue;
-            };
-            node.visit(&mut |node| {
-                let AttributeNode::Template(template) = node else {
-                    return;
+            }
+            for value in of.needed(&key.name) {
+                // What is no column is no value of the database.
+                let Some(path) = path(value, scan) else {
+                    continue;
                 };
-                for value in template.mandatory().filter(|one| !one.replaces_null()) {
-                    // What is no column is no value of the database.
-                    let Some(path) = path(value, scan) else {
-                        continue;
-                    };
-                    let column = path.column_of(root, self.facts.catalog);
-                    let may_be_absent = column.is_none_or(|one| one.data_type.may_be_absent());
-                    if may_be_absent || !value.place.path.is_empty() {
-                        there.tests.push(ColumnTest::unknown(By::Items));
-                    } else {
-                        there.add(&path, &Test::Exists, false, By::Items);
-                    }
+                let column = path.column_of(root, self.facts.catalog);
+                let may_be_absent = column.is_none_or(|one| one.data_type.may_be_absent());
+                if may_be_absent || !value.place.path.is_empty() {
+                    there.tests.push(ColumnTest::unknown(By::Items));
+                } else {
+                    there.add(&path, &Test::Exists, false, By::Items);
                 }
-            });
+            }
         }
         there
     }
@@ -179,7 +155,7 @@ impl<'d> Priced<'d> {
         let exact = asked.filter(|test| !test.folds);
         let exact = exact.filter(|test| !one.takes_absent(test, self.facts.catalog));
         own.tests.extend(exact.cloned());
-        one.table.is_some_and(|table| table.name == ask.root.name)
+        one.of.is_of(ask.root)
             && !ask.merges()
             && !ask.sorts
             && ask.children.is_empty()
@@ -203,8 +179,17 @@ impl ItemRows<'_> {
             })
     }
 
-    pub(super) fn is_of(&self, table: &Table) -> bool {
-        self.table.is_some_and(|own| own.name == table.name)
+    /// Whether its key finds one row at most.
+    pub(super) fn has_one(&self, dbms: Dbms) -> bool {
+        let is_given = |column: &String| {
+            let mut tests = self.asked.tests.iter();
+            tests.any(|one| {
+                let is_equal = matches!(one.test, Test::Compare(Comparator::Equal, _));
+                one.by == By::Key && is_equal && !one.folds && one.path == Path::own(column)
+            })
+        };
+        let mut keys = self.of.table.into_iter().flat_map(|table| table.keys(dbms));
+        keys.any(|key| key.columns.iter().all(is_given))
     }
 
     /// Whether all that its key finds meets a condition of a read that this serves: by the key, or because only such rows are there.
@@ -231,7 +216,7 @@ impl ItemRows<'_> {
 
     /// Why the key, or the filter, does not take the rows that a read of `root` asks for, whose items these are or which they hold.
     pub(super) fn lacks(&self, root: &Table, reads: &Reads<'_>) -> Option<String> {
-        if self.is_of(root) || self.table.is_none() {
+        if self.of.is_of(root) || self.of.table.is_none() {
             return reads.unmet(&self.asked, "its access pattern");
         }
         let is_met = |test: &ColumnTest<'_>| {
@@ -374,12 +359,8 @@ fn compared<'t>(
 }
 
 /// Adds the conditions of an access pattern's filter on the columns of an item type; `None` where one is not understood.
-fn add_filter(
-    taken: &mut Taken<'_>,
-    pattern: &AccessPattern,
-    item: &ItemType,
-    scan: &Scan,
-) -> Option<()> {
+fn add_filter(taken: &mut Taken<'_>, pattern: &AccessPattern, of: ItemScan<'_>) -> Option<()> {
+    let ItemScan { item, scan, .. } = of;
     let Some(filter) = &pattern.filter else {
         return Some(());
     };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use dynafold_format::{each_once, has_word, joined};
+use dynafold_format::{each_once, has_word, joined, whole};
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::{Dbms, Table, TableKind, TableName};
 use dynafold_sql::{
-    Comparator, Condition, Lists, ReadTable, SelectOutput, SqlQuery, UnreadableSql, identifier,
-    parametrized, table, table_reference,
+    Comparator, Condition, Lists, ReadTable, Select, SelectOutput, SqlQuery, UnreadableSql,
+    identifier, parametrized, table, table_reference,
 };
 
 use super::Priced;
@@ -75,17 +75,20 @@ impl<'d> Priced<'d> {
             let unknown = || unknown_column(&statement.sql, catalog, observed);
             return table
                 .or_else(|| Some(format!("it {}", unknown()?)))
-                .or_else(|| match self.wider(&query) {
-                    Some(sql) => {
-                        let name = statement.name.clone();
-                        let wider = Statement {
-                            name,
-                            sql,
-                            ..Statement::default()
-                        };
-                        self.lacks(pattern, &wider)
-                    }
-                    None => self.key_lacked(pattern, &query),
+                .or_else(|| {
+                    let mut selects = query.selects.iter();
+                    selects.find_map(|select| match self.wider(&query, select) {
+                        Some(sql) => {
+                            let name = statement.name.clone();
+                            let wider = Statement {
+                                name,
+                                sql,
+                                ..Statement::default()
+                            };
+                            self.lacks(pattern, &wider)
+                        }
+                        None => self.key_lacked(pattern, select),
+                    })
                 });
         };
         // Literals of a statement without parameters are examples.
@@ -106,27 +109,27 @@ impl<'d> Priced<'d> {
         if are_meant {
             return self.lacks_for(pattern, &Read::new(query, asked, meant));
         }
-        let lacked = self.lacks_for(pattern, &Read::new(query.clone(), asked, Vec::new()))?;
-        let is_meant = !meant.is_empty()
-            && self
-                .lacks_for(pattern, &Read::new(query, meant, Vec::new()))
-                .is_none();
-        Some(if is_meant {
-            EXAMPLES.to_owned()
-        } else {
-            lacked
-        })
+        let lacks = |asks: Vec<Ask<'d>>| {
+            let read = Read::new(query.clone(), asks, Vec::new());
+            self.lacks_for(pattern, &read)
+        };
+        let lacked = lacks(asked)?;
+        let is_meant = !meant.is_empty() && lacks(meant).is_none();
+        is_meant.then(|| EXAMPLES.to_owned()).or(Some(lacked))
     }
 
-    /// A read of all rows, with all columns that it names, that a statement which is not understood may take of one table: by those of
-    /// its conditions that are understood. `None` where the statement reads anything else.
-    fn wider(&self, query: &SqlQuery) -> Option<String> {
+    /// A read of all rows, with all columns that it names, that a SELECT of a statement which is not understood may take of one table: by
+    /// those of its conditions that are understood. `None` where the statement reads anything else.
+    fn wider(&self, query: &SqlQuery, select: &Select) -> Option<String> {
         let Facts { catalog, observed } = self.facts;
-        let select = query.select()?;
-        let ([relation], [_]) = (select.relations.as_slice(), query.tables.as_slice()) else {
+        let [relation] = select.relations.as_slice() else {
             return None;
         };
-        let table = table_reference(catalog, &select.table(0, catalog)?.name);
+        if query.tables.len() != query.selects.len() {
+            return None;
+        }
+        let read = select.table(0, catalog)?;
+        let table = table_reference(catalog, &read.name);
         let called = identifier(&relation.called.as_ref()?.text, catalog.dbms);
         let outputs = select.outputs.iter().flat_map(|output| match output {
             SelectOutput::One { value, .. } => value.columns(),
@@ -135,8 +138,11 @@ impl<'d> Priced<'d> {
         let has_all = |output: &SelectOutput| !matches!(output, SelectOutput::One { .. });
         let compared = select.conditions.iter().filter_map(Condition::columns);
         let sorted = query.order.iter().flatten();
-        let sorted = sorted.filter_map(|key| key.column.as_ref());
-        let named = outputs.chain(compared.flatten()).chain(sorted);
+        let sorted = sorted.flat_map(|key| key.column.iter().chain(&key.columns));
+        let merged = select.merged_by.iter().chain(sorted);
+        // The others are names of the result's.
+        let merged = merged.filter(|one| read.columns.iter().any(|own| one.name.is(&own.name)));
+        let named = outputs.chain(compared.flatten()).chain(merged);
         let named = named.map(|column| identifier(&column.name.text, catalog.dbms));
         let every = select.outputs.iter().any(has_all).then(|| "*".to_owned());
         let columns = joined(each_once(named).into_iter().chain(every), ", ");
@@ -156,32 +162,36 @@ impl<'d> Priced<'d> {
         wider.ok()
     }
 
-    /// That a statement which is not understood has a SELECT from one table without a value for a column of which a key asks for one.
-    fn key_lacked(&self, pattern: &AccessPattern, query: &SqlQuery) -> Option<String> {
+    /// That a SELECT of a statement which is not understood reads one table without a value for a column of which a key asks for one.
+    fn key_lacked(&self, pattern: &AccessPattern, select: &Select) -> Option<String> {
         let catalog = self.facts.catalog;
-        query.selects.iter().find_map(|select| {
-            let table = select.table(0, catalog)?;
-            if select.relations.len() > 1 {
-                return None;
-            }
-            let given = select.conditions.iter().filter_map(Condition::found_by);
-            let given = given.filter_map(|column| select.origin(column, catalog));
-            let given: Vec<&str> = given.map(|(.., column)| column.name.as_str()).collect();
-            let is_missing = |test: &&ColumnTest<'_>| {
-                let is_one = matches!(test.test, Test::Compare(Comparator::Equal, _));
-                let column = test.path.column.as_str();
-                test.by == By::Key
-                    && is_one
-                    && test.path.steps.is_empty()
-                    && !given.contains(&column)
-            };
-            let rows = self.rows_of(pattern, table);
-            let own = rows.iter().filter(|one| one.is_of(table));
-            unless_one_serves(own.map(|one| {
-                let mut tests = one.asked.tests.iter();
-                Some(tests.find(is_missing)?.lacked(table))
-            }))
-        })
+        let table = select.table(0, catalog)?;
+        if select.relations.len() > 1 {
+            return None;
+        }
+        // What a function makes of a column is a value of a key alone that loses something too.
+        let given = select.conditions.iter().filter_map(|condition| {
+            let (_, _, column) = select.origin(condition.found_by()?, catalog)?;
+            let mut sides = condition.operands().into_iter();
+            let is_plain = sides.any(|side| side.column().is_some());
+            Some((column.name.as_str(), is_plain))
+        });
+        let given: Vec<(&str, bool)> = given.collect();
+        let is_missing = |test: &&ColumnTest<'_>| {
+            let is_one = matches!(test.test, Test::Compare(Comparator::Equal, _));
+            let column = test.path.column.as_str();
+            let mut given = given.iter();
+            test.by == By::Key
+                && is_one
+                && test.path.steps.is_empty()
+                && !given.any(|(name, is_plain)| *name == column && (*is_plain || test.folds))
+        };
+        let rows = self.rows_of(pattern, table);
+        let own = rows.iter().filter(|one| one.of.is_of(table));
+        unless_one_serves(own.map(|one| {
+            let mut tests = one.asked.tests.iter();
+            Some(tests.find(is_missing)?.lacked(table))
+        }))
     }
 
     /// Why an access pattern does not serve a read of the same tables.
@@ -247,10 +257,8 @@ impl<'d> Priced<'d> {
             Ok(query) => query.tables.iter().map(|read| self.name_of(read)).collect(),
             Err(_) => {
                 let names = catalog.tables.iter().map(|table| &table.name);
-                names
-                    .filter(|name| has_word(sql, &name.name))
-                    .cloned()
-                    .collect()
+                let named = names.filter(|name| has_word(sql, &name.name));
+                named.cloned().collect()
             }
         })
     }
@@ -258,12 +266,11 @@ impl<'d> Priced<'d> {
     /// The tables that the items of an access pattern are made of; in a mapping's own SQL, those that it names. `None` where one is
     /// a view, which may read any.
     fn of_items(&self, pattern: &AccessPattern) -> Option<Vec<&'d TableName>> {
-        let items = self.answered(pattern);
-        let scans = items.filter_map(|item| Some((item, self.scan(item)?)));
-        let tables = scans.flat_map(|(item, scan)| {
+        let tables = self.answered(pattern).flat_map(|one| {
+            let scan = one.scan;
             let sql = scan.foreign_sql();
             let own: Vec<&TableName> = if sql.is_empty() {
-                let made = self.made_of(item, scan, None);
+                let made = self.made_of(one, None);
                 scan.from.table().into_iter().chain(made.tables()).collect()
             } else {
                 // A condition may use any join.
@@ -332,9 +339,9 @@ impl<'d> Priced<'d> {
         unless_one_serves(read.ways.iter().map(|way| {
             let root = way.ask.root;
             let reads = read.of_table(&root.name, self.facts);
-            let has_own = rows.iter().any(|one| one.is_of(root));
+            let has_own = rows.iter().any(|one| one.of.is_of(root));
             let holds_rows = |one: &&ItemRows<'d>| {
-                one.is_of(root)
+                one.of.is_of(root)
                     || !has_own && one.made.has_some(&root.name)
                     || self.has_figures(one, read)
             };
@@ -352,9 +359,8 @@ impl<'d> Priced<'d> {
     /// Whether items hold all columns of a query of figures, which has those that a read asks for.
     fn has_figures(&self, one: &ItemRows<'d>, read: &Read<'_>) -> bool {
         let Facts { catalog, observed } = self.facts;
-        let scan = self.scan(one.item);
-        let own = scan.and_then(|scan| Some((self.figures(scan)?, scan.from.sql()?)));
-        let Some((figures, sql)) = own else {
+        let scan = one.of.scan;
+        let Some((figures, sql)) = self.figures(scan).zip(scan.from.sql()) else {
             return false;
         };
         let query = query(sql, catalog.dbms).ok();
@@ -386,33 +392,39 @@ impl<'d> Priced<'d> {
     ) -> Option<String> {
         let most = u64::from(pattern.limit?);
         let is_cut = own.is_none_or(|own| own.most().is_none_or(|rows| rows > most));
-        if !is_cut || read.finds_one(self.facts) {
+        let has_one = |one: &ItemRows<'d>| one.has_one(self.facts.catalog.dbms);
+        let finds_one = match own {
+            Some(own) => own.finds_one(self.facts),
+            None => rows.iter().all(has_one),
+        };
+        if !is_cut || finds_one && (1..=most).contains(&whole(rows.len())) {
             return None;
         }
-        if read.most().is_none_or(|wanted| wanted > most) {
+        let is_of_one = read.finds_one(self.facts);
+        if !is_of_one && read.most().is_none_or(|wanted| wanted > most) {
             return Some("its access pattern has a smaller `limit`".to_owned());
         }
         let existing = Existing {
             model: self.model,
             catalog: self.facts.catalog,
         };
+        let is_in_order = |one: &ItemRows<'d>, ask: &Ask<'_>| {
+            existing.is_in_order(one.of.item, &pattern.order, ask, pattern.descending)
+        };
         let takes_first = |way: &Way<'_>| {
             let mut ask = way.ask.clone();
             ask.order = read.order(way).to_vec();
-            let is_in_order = |one: &ItemRows<'d>| {
-                existing.is_in_order(one.item, &pattern.order, &ask, pattern.descending)
-            };
             // A range takes the same rows where the key sorts its column as the database does.
             let are_sorted = |one: &ItemRows<'d>| {
                 one.ranges().all(|path| {
                     let mut ask = ask.clone();
                     ask.order = vec![(path.clone(), pattern.descending)];
-                    existing.is_in_order(one.item, &pattern.order, &ask, pattern.descending)
+                    is_in_order(one, &ask)
                 })
             };
+            let mut all = rows.iter();
             self.takes_no_others(rows, &ask, &way.taken)
-                && rows.iter().all(is_in_order)
-                && rows.iter().all(are_sorted)
+                && all.all(|one| is_in_order(one, &ask) && are_sorted(one))
         };
         (!read.all().any(takes_first)).then(|| NOT_FIRST.to_owned())
     }
@@ -427,10 +439,10 @@ impl<'d> Priced<'d> {
         let are_all_there = |root: &Table, table: &Table| {
             let reads = read.of_table(&root.name, self.facts);
             let is_found = |one: &ItemRows<'d>| {
-                has_sql || !one.is_of(root) || one.lacks(root, &reads).is_none()
+                has_sql || !one.of.is_of(root) || one.lacks(root, &reads).is_none()
             };
-            let has_own = rows.iter().any(|one| one.is_of(table));
-            let mut own = rows.iter().filter(|one| one.is_of(table) || !has_own);
+            let has_own = rows.iter().any(|one| one.of.is_of(table));
+            let mut own = rows.iter().filter(|one| one.of.is_of(table) || !has_own);
             own.any(|one| is_met(&one.there) && is_found(one))
         };
         let is_served = |way: &Way<'d>| {
@@ -466,7 +478,7 @@ impl<'d> Priced<'d> {
             }
             // Without SQL, each item type is found by itself. A filter takes none that it is not known to take.
             let is_read = |one: &&ItemRows<'d>| {
-                let is_another = !one.is_of(root) && pattern.filter.is_none();
+                let is_another = !one.of.is_of(root) && pattern.filter.is_none();
                 has_sql || is_another || one.lacks(root, &reads).is_none()
             };
             let rows: Vec<&ItemRows<'d>> = rows.iter().filter(is_read).collect();
@@ -623,16 +635,11 @@ fn not_compared(own: &Read<'_>, read: &Read<'_>, decides: bool, others: bool) ->
         let compared = compared.filter(|(table, _)| *table == way.ask.root.name);
         places.chain(compared.cloned()).collect::<BTreeSet<_>>()
     };
-    let known: BTreeSet<_> = own
-        .ways
-        .iter()
-        .flat_map(|way| columns(way, !decides))
-        .collect();
-    let given: BTreeSet<_> = read
-        .ways
-        .iter()
-        .flat_map(|way| columns(way, false))
-        .collect();
+    let of = |read: &Read<'_>, selects: bool| -> BTreeSet<_> {
+        let ways = read.ways.iter();
+        ways.flat_map(|way| columns(way, selects)).collect()
+    };
+    let (known, given) = (of(own, !decides), of(read, false));
     let mut compared = given.iter().filter(|(table, _)| decides || table == root);
     let (table, column) = compared.find(|column| !known.contains(*column))?;
     Some(sql_lacks(&format!("compare {}.{column}", table.name)))

@@ -2141,6 +2141,11 @@ fn a_limit_or_a_filter_without_sql_leaves_rows_out() {
         assert_eq!(why("lot", "limit: 5", read), reason, "{read}");
     }
     assert_eq!(why("id", "limit: 1", ""), "");
+    // The one row that is asked for may be none of the first.
+    let one = " AND id = :b";
+    let first = "its access pattern has a `limit`, and its items are not known to be the first rows of the read";
+    assert_eq!(why("lot", "limit: 5", one), first);
+    assert_eq!(why("lot", "limit: 5, filter: \"id = :b\"", one), "");
     let open = "filter: \"state = 'open'\"";
     let state = "its access pattern has a filter on state that the statement does not have";
     for (read, reason) in [
@@ -2632,6 +2637,67 @@ fn of_what_is_not_understood_all_rows_and_columns_are_asked() {
     );
     let few = BID.replace("from: bids", "from: bids, columns: [price]");
     assert_eq!(why(&few, ""), "its items do not hold bids.state");
+    // By what groups are made, left out and sorted.
+    let few = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" }, columns: [state] }";
+    for clauses in [
+        "GROUP BY price",
+        "GROUP BY id HAVING max(price) > :p",
+        "GROUP BY id ORDER BY max(price)",
+    ] {
+        let like = format!("AND state LIKE '%' || :s || '%' {clauses}");
+        for read in [bids("id", &like), bids("count(*)", clauses)] {
+            let found = why_not(BIDS, few, "items: [BID]", &read);
+            assert_eq!(found, "its items do not hold bids.price", "{read}");
+        }
+    }
+}
+
+#[test]
+fn what_sql_computes_of_literals_is_a_condition_like_a_literal() {
+    let why = |own: &str, read: &str| {
+        let pattern = format!("items: [BID], sql: \"SELECT {}\"", bids("id, price", own));
+        why_not(BIDS, BID, &pattern, &bids("price", read))
+    };
+    let ten = "AND price > 2 * 5";
+    assert_eq!(
+        why(ten, "AND price > :p"),
+        "the SQL of its access pattern has a condition `price > 2 * 5` that the statement does not have"
+    );
+    assert_eq!(why(ten, ten), "");
+}
+
+#[test]
+fn what_a_function_makes_of_a_column_is_no_value_of_the_key() {
+    let why = |value: &str, condition: &str| {
+        let item = format!("  ZONE: {{ from: zones, key: {{ PK: \"I#{{{value}}}\", SK: A }} }}");
+        let read = format!("id FROM zones WHERE {condition} AND status LIKE '%' || :s || '%'");
+        why_not(COPIED, &item, "items: [ZONE]", &read)
+    };
+    assert_eq!(
+        why("name", "reverse(name) = :n"),
+        "its key asks for zones.name, which the read does not give"
+    );
+    assert_eq!(why("name", "name = :n"), "");
+    // Of a key that loses something any condition on the column is enough.
+    assert_eq!(why("name | lower", "reverse(name) = :n"), "");
+}
+
+#[test]
+fn each_select_of_a_union_is_a_read() {
+    let why = |pattern: &str| {
+        let item = "  ZONE: { from: zones, key: { PK: \"I#{name}\", SK: A } }";
+        let read = "id FROM zones WHERE name = :i UNION ALL SELECT id FROM zones WHERE name = :n";
+        why_not(COPIED, item, &format!("items: [ZONE]{pattern}"), read)
+    };
+    assert_eq!(why(""), "");
+    assert_eq!(
+        why(", filter: \"status = 'open'\""),
+        "its access pattern has a filter on status that the statement does not have"
+    );
+    assert_eq!(
+        why(", sql: \"SELECT id, name FROM zones WHERE name = :i AND status = 'open'\""),
+        "the SQL of its access pattern has a condition on zones.status that the statement does not have"
+    );
 }
 
 /// With `nulls: keep` each item has the attribute.

@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
         named: "events 50000: id, kind distinct=9 most=9000, at
             -- latest (9000/s)\nSELECT id, kind FROM events ORDER BY at DESC, id DESC LIMIT 10;
             -- add (3000/s)\nINSERT INTO events (id, kind, at) VALUES (:i, :k, :a);",
-        says: "add and latest (all of the table: about 750 write units and 4500 read units",
+        says: "add and latest (all of the table: about 750 write units and about 4500 read units",
         silent: ["9000/s", "900/s"],
     },
     Case {

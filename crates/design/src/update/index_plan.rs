@@ -8,9 +8,9 @@ use dynafold_relational::catalog::{Table, TableName};
 
 use super::{MappingDraft, copied_attributes, item_additions};
 use crate::edit::Addition;
-use crate::structure::Structure;
+use crate::structure::{Part, Structure};
 use crate::writes::Writes;
-use crate::written::{IndexKey, IndexNames, Item, Placed, Projected, Writing, within_limit};
+use crate::written::{IndexNames, Item, Placed, Projected, Writing, within_limit};
 
 /// The indexes to add, and the reads that they serve.
 pub(super) struct IndexPlan<'d, 'u> {
@@ -48,10 +48,10 @@ impl<'u> IndexPlan<'_, 'u> {
             Addition::block("access_patterns", read.name(), lines)
         };
         let patterns: Vec<Addition> = self.reads.iter().map(&mut pattern).collect();
-        for (at, index) in names.iter().enumerate() {
+        for (slot, index) in (1_usize..).zip(names) {
             let keys = draft.model.table.key().map(|key| &*key.name);
             let keys: Vec<&str> = keys.chain([&*index.partition, &*index.sort]).collect();
-            if let Some(Some(names)) = projected.get_mut(&(at + 1)) {
+            if let Some(Some(names)) = projected.get_mut(&slot) {
                 names.retain(|name| !keys.contains(&name.as_str()));
             }
         }
@@ -59,18 +59,10 @@ impl<'u> IndexPlan<'_, 'u> {
         let named = indexes.map(|index| index.projection.service_words().1.len());
         within_limit(&mut projected, named.sum());
         let mut additions: Vec<Addition> = Vec::new();
-        for (at, index) in names
-            .iter()
-            .enumerate()
-            .filter(|(_, index)| !index.is_shared)
-        {
-            let (entry, reads) = writing.index_entry(at + 1, &projected);
-            additions.push(Addition::line(
-                &["table", "indexes"],
-                &index.name,
-                entry,
-                reads,
-            ));
+        let within = ["table", "indexes"];
+        for (slot, index) in (1..).zip(names).filter(|(_, index)| !index.is_shared) {
+            let (entry, reads) = writing.index_entry(slot, &projected);
+            additions.push(Addition::line(&within, &index.name, entry, reads));
         }
         let new_tables = self.add_keys(&writing, &mut items, &mut additions);
         for table in new_tables {
@@ -110,12 +102,7 @@ impl<'u> IndexPlan<'_, 'u> {
         let names = &self.draft.names;
         let mut new_tables: Vec<&'u Table> = Vec::new();
         for (at, slot) in self.slots {
-            let parts = self
-                .structures
-                .get(*at)
-                .into_iter()
-                .flat_map(|one| &one.parts);
-            for (place, part) in parts.enumerate() {
+            for (place, part) in self.parts(*at).enumerate() {
                 let table = &part.table.name;
                 if !self.known.contains(table) {
                     if !new_tables.iter().any(|known| known.name == *table) {
@@ -124,16 +111,12 @@ impl<'u> IndexPlan<'_, 'u> {
                     continue;
                 }
                 let item = items.entry(table.clone()).or_default();
-                let Some(key) = writing.index_key(part.table, item, *slot, (*at, place)) else {
+                let key = writing.index_key(part.table, item, *slot, (*at, place));
+                let Some((value, sort_value, when)) = key else {
                     continue;
                 };
                 let within = ["items", names.item_type(table), "attributes"];
                 let (partition, sort) = writing.key_names(*slot);
-                let IndexKey {
-                    partition: value,
-                    sort: sort_value,
-                    when,
-                } = key;
                 let value = match when {
                     Some(when) => format!("{{ $value: {value}, $when: {when} }}"),
                     None => value,
@@ -146,6 +129,11 @@ impl<'u> IndexPlan<'_, 'u> {
         new_tables
     }
 
+    fn parts(&self, structure: usize) -> impl Iterator<Item = &Part<'u>> {
+        let structure = self.structures.get(structure).into_iter();
+        structure.flat_map(|one| &one.parts)
+    }
+
     /// The reads that a structure serves.
     fn reads_of(&self, at: usize) -> String {
         let reads = self.reads.iter().filter(|read| read.structure == at);
@@ -154,17 +142,8 @@ impl<'u> IndexPlan<'_, 'u> {
 
     /// What is added for a read, in words, except attributes.
     fn changes(&self, read: &Placed<'_, 'u>, names: &[IndexNames]) -> Vec<String> {
-        let parts = self
-            .structures
-            .get(read.structure)
-            .into_iter()
-            .flat_map(|one| &one.parts);
-        let types = parts.map(|part| {
-            (
-                &part.table.name,
-                self.draft.names.item_type(&part.table.name),
-            )
-        });
+        let tables = self.parts(read.structure).map(|part| &part.table.name);
+        let types = tables.map(|table| (table, self.draft.names.item_type(table)));
         let types: Vec<(&TableName, &str)> = types.collect();
         let new = types
             .iter()
@@ -198,11 +177,10 @@ impl<'u> IndexPlan<'_, 'u> {
         let whole = self.draft.existing().whole();
         let mut names = new.to_vec();
         let mut taken: Vec<&str> = Vec::new();
-        for (at, own) in names.iter_mut().enumerate() {
-            let here = self.slots.iter().filter(|(_, slot)| **slot == at + 1);
-            let here = here.filter_map(|(structure, _)| self.structures.get(*structure));
-            let tables = here.flat_map(|one| &one.parts).map(|part| &part.table.name);
-            let tables: Vec<&TableName> = tables.collect();
+        for (slot, own) in (1_usize..).zip(&mut names) {
+            let here = self.slots.iter().filter(|(_, at)| **at == slot);
+            let parts = here.flat_map(|(structure, _)| self.parts(*structure));
+            let tables: Vec<&TableName> = parts.map(|part| &part.table.name).collect();
             let fits = |index: &Index| {
                 let ([partition], [sort]) = (&*index.partition, &*index.sort) else {
                     return false;
@@ -214,7 +192,7 @@ impl<'u> IndexPlan<'_, 'u> {
                     one.item.spreads.is_empty()
                         && keys.all(|key| one.item.node(&key.name).is_none())
                 });
-                let holds_all = match projected.get(&(at + 1)) {
+                let holds_all = match projected.get(&slot) {
                     Some(Some(names)) => names.iter().all(|name| model.table.projects(index, name)),
                     _ => index.projection == Projection::All,
                 };

@@ -224,10 +224,10 @@ fn a_proposal_tells_of_each_statement_and_of_what_lost() {
 fn ttl_tells_that_it_is_late_and_what_it_costs_in_replicas() {
     let (model, _) = resolved(&shop());
     let mut table = model.table;
-    let told = |table: &_| format!("{:?}", places::settings(table));
-    assert!(!told(&table).contains("locks"));
+    let reported = |table: &_| format!("{:?}", places::settings(table));
+    assert!(!reported(&table).contains("locks"));
     table.ttl = Some("expires".into());
-    let alone = told(&table);
+    let alone = reported(&table);
     assert!(
         alone.contains("late") && alone.contains("filter on expires"),
         "{alone}"
@@ -235,7 +235,7 @@ fn ttl_tells_that_it_is_late_and_what_it_costs_in_replicas() {
     assert!(alone.contains("cost no write units"), "{alone}");
     assert!(alone.contains("locks"), "{alone}");
     table.settings.replicas = vec!["eu-west-1".to_owned()];
-    let replicated = told(&table);
+    let replicated = reported(&table);
     assert!(
         replicated.contains("cost write units in each replica"),
         "{replicated}"
@@ -254,14 +254,14 @@ fn local_indexes_tell_whose_capacity_they_use_and_what_they_limit() {
         |of| of_mapping(&mapping, &shop(), &[], 0, |_| {}, of),
         "Table and indexes",
     );
-    for told in [
+    for reported in [
         "| BY\\_NAME – local secondary index |",
         "| the table's |",
         "use its capacity",
         "no item collection may pass 10 GB",
         "none can be added or removed later",
     ] {
-        assert!(text.contains(told), "{told}: {text}");
+        assert!(text.contains(reported), "{reported}: {text}");
     }
 }
 

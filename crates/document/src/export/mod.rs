@@ -35,8 +35,8 @@ pub fn export(
         ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
         ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
         ExportFormat::IamMigration => Ok(iam::migration(model, options)),
-        ExportFormat::IamImport => Ok(iam::route(model, options, true)),
-        ExportFormat::IamBulk => Ok(iam::route(model, options, false)),
+        ExportFormat::IamImport => Ok(iam::import(model, options)),
+        ExportFormat::IamBulk => Ok(iam::bulk(model, options)),
         ExportFormat::IamApplication => iam::application(model, options),
     }
 }
@@ -171,10 +171,10 @@ impl ExportError {
             }
             Self::NoPatterns => "list what the application reads under `access_patterns`",
             Self::UnknownTenant { known, .. } if known.is_empty() => {
-                "none finds its partition by a parameter: use the tenant `none`"
+                "no access pattern finds its partition by a parameter: use the tenant `none`"
             }
             Self::UnknownTenant { known, .. } => {
-                return format!("use one of {}, or none", known.join(", "));
+                return format!("use one of {}, or `none`", known.join(", "));
             }
             Self::Unbound { .. } => {
                 "use the tenant `none`, or move the access patterns that read other tenants' data to a mapping of their own, with a policy for another role"

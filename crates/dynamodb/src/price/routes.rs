@@ -1,4 +1,4 @@
-//! The ways into a table: what each costs and how long it takes at best.
+//! The routes into a table: what each costs and how long it takes at best.
 //!
 //! A load writes the table and its indexes at once, so all of them advance by the same share of
 //! their units each second. What bounds that share is the slowest of them, the quota of them all
@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::{PARTITION_WRITES, Prices};
 
 /// Write units a second that a new on-demand table, and each of its indexes, takes (limits.md 27).
-const NEW_TABLE: f64 = 4_000.0;
-/// After so many seconds at its peak it takes twice as much.
-const DOUBLES: f64 = 1_800.0;
+const NEW_TABLE_RATE: f64 = 4_000.0;
+/// Seconds at its peak after which it takes twice as much.
+const DOUBLING_SECONDS: f64 = 1_800.0;
 /// Write units a second of a table with its indexes, before a quota is raised (limits.md 29).
-const QUOTA: f64 = 40_000.0;
+const QUOTA_RATE: f64 = 40_000.0;
 
 /// What is to be loaded.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ pub struct LoadDemand {
 pub struct WriteDemand {
     /// `the table`, or the name of an index.
     pub name: String,
-    /// Write units.
+    /// Write units of the whole load.
     pub units: f64,
     /// Write units of the hottest partition key value.
     pub hottest: f64,
@@ -38,7 +38,7 @@ pub struct WriteDemand {
     pub provisioned: Option<f64>,
 }
 
-/// A way into a table.
+/// A route into a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteKind {
@@ -57,7 +57,7 @@ pub enum RouteKind {
 }
 
 impl RouteKind {
-    /// The words for it.
+    /// The route as people read it.
     pub fn words(self) -> &'static str {
         match self {
             Self::OnDemand => "on demand, new table",
@@ -88,12 +88,12 @@ pub enum RouteLimit {
     },
     /// Nothing: it is spread over the hours that are paid for.
     BilledHours,
-    /// Nobody says.
+    /// DynamoDB does not say.
     Unknown,
 }
 
 impl RouteLimit {
-    /// The words for it; `None` where nobody says.
+    /// The limit as people read it; `None` where DynamoDB does not say.
     pub fn words(&self) -> Option<String> {
         Some(match self {
             Self::Throughput { name } => format!("what {name} takes"),
@@ -105,10 +105,10 @@ impl RouteLimit {
     }
 }
 
-/// What a way costs and how long it takes.
+/// What a route costs and how long it takes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Route {
-    /// Which way.
+    /// Which one.
     pub route: RouteKind,
     /// How long it takes at best; `None` where `DynamoDB` promises nothing.
     pub seconds: Option<f64>,
@@ -116,12 +116,12 @@ pub struct Route {
     pub limited: RouteLimit,
     /// US dollars; `None` where the price file does not say it.
     pub usd: Option<f64>,
-    /// Write units a second to be set for the table and each global index, where the way asks for
+    /// Write units a second to be set for the table and each global index, where the route asks for
     /// it.
     pub write_units_per_second: Vec<(String, f64)>,
 }
 
-/// All ways for a load.
+/// All routes for a load.
 pub fn routes(demand: &LoadDemand, prices: &Prices) -> Vec<Route> {
     let mut all = vec![on_demand(demand, prices), warmed(demand, prices)];
     all.extend(as_mapped(demand, prices));
@@ -133,15 +133,15 @@ pub fn routes(demand: &LoadDemand, prices: &Prices) -> Vec<Route> {
         usd,
         write_units_per_second: Vec::new(),
     };
-    let imported = prices.usd.usd_per_imported_gb;
-    let imported = imported.map(|price| demand.import_bytes / 1e9 * price);
-    all.push(from_s3(RouteKind::ImportFromS3, imported));
+    let price = prices.usd.usd_per_imported_gb;
+    let import_usd = price.map(|price| demand.import_bytes / 1e9 * price);
+    all.push(from_s3(RouteKind::ImportFromS3, import_usd));
     // No price could be cited yet.
     all.push(from_s3(RouteKind::BulkFromS3, None));
     all
 }
 
-/// The cheapest of the ways that have a price, and the quickest of those that have a duration.
+/// The cheapest of the routes that have a price, and the quickest of those that have a duration.
 pub fn best(routes: &[Route]) -> (Option<&Route>, Option<&Route>) {
     let least = |of: fn(&Route) -> Option<f64>| {
         let known = routes.iter().filter_map(|route| Some((of(route)?, route)));
@@ -160,23 +160,16 @@ impl LoadDemand {
     /// The share of the load that can be written each second, and what bounds it. `rate` says what
     /// the table or an index takes a second.
     fn share(&self, rate: impl Fn(&WriteDemand) -> f64) -> (f64, RouteLimit) {
-        let mut least = (QUOTA / self.units(), RouteLimit::Quota);
-        let mut bound = |share: f64, limit: RouteLimit| {
-            if share < least.0 {
-                least = (share, limit);
-            }
-        };
+        let mut least = (QUOTA_RATE / self.units(), RouteLimit::Quota);
         for need in &self.needs {
             let name = || need.name.clone();
-            if need.units > 0.0 {
-                bound(
-                    rate(need) / need.units,
-                    RouteLimit::Throughput { name: name() },
-                );
+            let of_place = rate(need) / need.units;
+            if need.units > 0.0 && of_place < least.0 {
+                least = (of_place, RouteLimit::Throughput { name: name() });
             }
-            if need.hottest > 0.0 {
-                let share = PARTITION_WRITES / need.hottest;
-                bound(share, RouteLimit::Partition { name: name() });
+            let of_partition = PARTITION_WRITES / need.hottest;
+            if need.hottest > 0.0 && of_partition < least.0 {
+                least = (of_partition, RouteLimit::Partition { name: name() });
             }
         }
         least
@@ -189,18 +182,18 @@ impl LoadDemand {
 }
 
 fn on_demand(demand: &LoadDemand, prices: &Prices) -> Route {
-    let (mut done, mut seconds, mut takes) = (0.0, 0.0, NEW_TABLE);
+    let (mut done, mut seconds, mut takes) = (0.0, 0.0, NEW_TABLE_RATE);
     let limited = loop {
         let (share, limit) = demand.share(|_| takes);
         let left = 1.0 - done;
         // At the quota or a partition's limit it never grows any more.
         let grows = matches!(limit, RouteLimit::Throughput { .. });
-        if share * DOUBLES >= left || !grows {
+        if share * DOUBLING_SECONDS >= left || !grows {
             seconds += left / share;
             break limit;
         }
-        done += share * DOUBLES;
-        seconds += DOUBLES;
+        done += share * DOUBLING_SECONDS;
+        seconds += DOUBLING_SECONDS;
         takes *= 2.0;
     };
     Route {
@@ -214,8 +207,8 @@ fn on_demand(demand: &LoadDemand, prices: &Prices) -> Route {
 
 fn warmed(demand: &LoadDemand, prices: &Prices) -> Route {
     let (share, limited) = demand.unbounded();
-    let rates = rates(demand, |units| (units * share).ceil().max(NEW_TABLE));
-    let raised: f64 = rates.iter().map(|(_, rate)| rate - NEW_TABLE).sum();
+    let rates = rates(demand, |units| (units * share).ceil().max(NEW_TABLE_RATE));
+    let raised: f64 = rates.iter().map(|(_, rate)| rate - NEW_TABLE_RATE).sum();
     let warming = match prices.usd.usd_per_warm_write_unit {
         Some(price) => Some(raised * price),
         None if raised == 0.0 => Some(0.0),
@@ -234,33 +227,34 @@ fn warmed(demand: &LoadDemand, prices: &Prices) -> Route {
 
 fn as_mapped(demand: &LoadDemand, prices: &Prices) -> Option<Route> {
     let needs = demand.needs.iter();
-    let rates = needs.map(|need| Some((need.name.clone(), need.provisioned?)));
-    let rates: Vec<(String, f64)> = rates.collect::<Option<_>>()?;
+    let rates: Vec<(String, f64)> = needs
+        .map(|need| Some((need.name.clone(), need.provisioned?)))
+        .collect::<Option<_>>()?;
     let (share, limited) = demand.share(|need| need.provisioned.unwrap_or(f64::INFINITY));
     let seconds = 1.0 / share;
     Some(Route {
         route: RouteKind::ProvisionedAsMapped,
         seconds: Some(seconds),
         limited,
-        usd: hourly(&rates, billed(seconds), prices),
+        usd: capacity_usd(&rates, billed_hours(seconds), prices),
         write_units_per_second: rates,
     })
 }
 
 /// The hours that are paid for: whole ones.
-fn billed(seconds: f64) -> f64 {
+fn billed_hours(seconds: f64) -> f64 {
     (seconds / 3600.0).ceil().max(1.0)
 }
 
 /// What capacity costs that is provisioned for so many hours.
-fn hourly(rates: &[(String, f64)], hours: f64, prices: &Prices) -> Option<f64> {
+fn capacity_usd(rates: &[(String, f64)], hours: f64, prices: &Prices) -> Option<f64> {
     let units: f64 = rates.iter().map(|(_, rate)| rate).sum();
     Some(units * hours * prices.usd.usd_per_write_unit_hour?)
 }
 
 fn provisioned(demand: &LoadDemand, prices: &Prices) -> Route {
     let (share, _) = demand.unbounded();
-    let hours = billed(1.0 / share);
+    let hours = billed_hours(1.0 / share);
     let rates = rates(demand, |units| (units / (hours * 3600.0)).ceil().max(1.0));
     Route {
         route: RouteKind::Provisioned,
@@ -270,7 +264,7 @@ fn provisioned(demand: &LoadDemand, prices: &Prices) -> Route {
             0.0
         }),
         limited: RouteLimit::BilledHours,
-        usd: hourly(&rates, hours, prices),
+        usd: capacity_usd(&rates, hours, prices),
         write_units_per_second: rates,
     }
 }

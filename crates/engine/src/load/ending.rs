@@ -9,9 +9,6 @@ use tokio::time::{Duration, sleep};
 
 use super::failure::Failure;
 
-// Why a run ends early, told to all its tasks. The first reason stays, save that a failure
-// overrides the gentler ones.
-
 /// The caller's wish that a run should end: what is in flight is finished, nothing new begun.
 ///
 /// Clones share the wish. A second, harder wish is the caller's to carry out, by exiting.
@@ -75,7 +72,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// How long after that answers are waited for. What they would tell is found out by the next run.
 const ANSWERS: Duration = Duration::from_secs(10);
 
-/// The run's own signal.
+/// Why a run ends early, for all its tasks. The first reason stays, save that a failure overrides the gentler ones.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunHalt(Arc<EndSignal>);
 

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use dynafold_dynamodb::{
     Attribute, Item, Position, Table, attribute_json, fingerprints, write_item, write_units,
 };
-use dynafold_format::whole;
+use dynafold_format::{counted, whole};
 use dynafold_mapping::claim::{Claim, ClaimKind, ClaimSubject, ClaimVerdict};
 use dynafold_mapping::item::IndexEntrySizes;
 use dynafold_target::retry::{Decision, Policy, Retry};
 use dynafold_target::throttle::{OutcomeKind, ThrottleSettings};
-use dynafold_target::{Action, Batch, BatchEntry, Batcher, ErrorClass, ScanRequest, Target};
+use dynafold_target::{Action, Batch, BatchEntry, Batcher, ScanRequest, Target};
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
@@ -170,24 +170,22 @@ impl Erase {
 
     async fn count(&self, report: &mut EraseReport) -> Result<(), EndReason> {
         let entries = IndexEntrySizes::of(&self.table);
-        for partition in &self.partitions {
-            let mut pages = Pages::of(self, partition, None);
-            while let Some(items) = pages.next(report).await? {
-                for item in &items {
-                    let Some(owner) = self.owner(item) else {
-                        report.kept_foreign += 1;
-                        continue;
-                    };
-                    let size = item.size();
-                    let held: Vec<Option<usize>> = entries.of_item(item, size).collect();
-                    for (index, held) in report.indexes.iter_mut().zip(&held) {
-                        index.entries += u64::from(held.is_some());
-                    }
-                    if let Some(books) = report.books(owner) {
-                        books.items += 1;
-                        books.bytes += whole(size);
-                        books.write_units += deletion_units(size, held);
-                    }
+        let mut pages = Pages::of(self, None);
+        while let Some((_, items)) = pages.next(report).await? {
+            for item in &items {
+                let Some(owner) = self.owner(item) else {
+                    report.kept_foreign += 1;
+                    continue;
+                };
+                let size = item.size();
+                let held: Vec<Option<usize>> = entries.of_item(item, size).collect();
+                for (index, held) in report.indexes.iter_mut().zip(&held) {
+                    index.entries += u64::from(held.is_some());
+                }
+                if let Some(books) = report.books(owner) {
+                    books.items += 1;
+                    books.bytes += whole(size);
+                    books.write_units += deletion_units(size, held);
                 }
             }
         }
@@ -203,34 +201,32 @@ impl Erase {
         };
         let pace = WritePace::new(settings, &self.table);
         let mut batcher = Batcher::new(self.target.batch_limit());
-        for partition in &self.partitions {
-            let mut pages = Pages::of(self, partition, None);
-            while let Some(items) = pages.next(report).await? {
-                for item in items {
-                    let Some(owner) = self.owner(&item) else {
-                        continue;
-                    };
-                    let size = item.size();
-                    let units = deletion_units(size, entries.of_item(&item, size));
-                    let key = key_item(&self.table, &item);
-                    if key.attributes.len() < self.table.key().count() {
-                        return Err(Failure::Internal("an item was read without its key").into());
-                    }
-                    let mut values = key.attributes.iter().map(|(_, value)| value);
-                    let (fingerprint, partition) = fingerprints(partition, values.nth(1));
-                    let entry = BatchEntry {
-                        action: Action::Delete,
-                        size,
-                        units,
-                        item_type: owner,
-                        fingerprint,
-                        partition,
-                        digest: 0,
-                    };
-                    batcher.limit_units(pace.batch_units());
-                    if let Some(batch) = batcher.push(entry, |out| write_item(out, &key)) {
-                        self.send(batch, &pace, report).await?;
-                    }
+        let mut pages = Pages::of(self, None);
+        while let Some((partition, items)) = pages.next(report).await? {
+            for item in items {
+                let Some(owner) = self.owner(&item) else {
+                    continue;
+                };
+                let size = item.size();
+                let units = deletion_units(size, entries.of_item(&item, size));
+                let key = key_item(&self.table, &item);
+                if key.attributes.len() < self.table.key().count() {
+                    return Err(Failure::Internal("an item was read without its key").into());
+                }
+                let mut values = key.attributes.iter().map(|(_, value)| value);
+                let (fingerprint, partition) = fingerprints(partition, values.nth(1));
+                let entry = BatchEntry {
+                    action: Action::Delete,
+                    size,
+                    units,
+                    item_type: owner,
+                    fingerprint,
+                    partition,
+                    digest: 0,
+                };
+                batcher.limit_units(pace.batch_units());
+                if let Some(batch) = batcher.push(entry, |out| write_item(out, &key)) {
+                    self.send(batch, &pace, report).await?;
                 }
             }
         }
@@ -252,17 +248,11 @@ impl Erase {
         loop {
             let estimated = units(batch.entries());
             let partition = batch.entries().first().map_or(0, |entry| entry.partition);
-            let admitted = async {
-                if pace.is_hot(partition) {
-                    pace.admit_hot(partition, estimated).await;
-                } else {
-                    pace.admit(pace.turn().await, estimated).await;
-                }
-            };
+            let hot = pace.is_hot(partition).then_some(partition);
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(EndReason::Cancelled),
-                () = admitted => {}
+                () = pace.admit_any(hot, estimated) => {}
             }
             let sent = Instant::now();
             let answer = self.target.write(&self.table, &batch).await;
@@ -290,11 +280,7 @@ impl Erase {
                     (retry.unprocessed(has_progress, begun.elapsed()), failure)
                 }
                 Err(error) => {
-                    let (kind, refused) = match error.class {
-                        ErrorClass::Throttle => (OutcomeKind::Throttled, batch.entries()),
-                        _ => (OutcomeKind::Failed, &[][..]),
-                    };
-                    pace.answered(kind, estimated, latency, None, &[], refused);
+                    pace.failed(&error, estimated, latency, batch.entries());
                     let decision = retry.failed(error.class, begun.elapsed());
                     (decision, Failure::from(error))
                 }
@@ -311,16 +297,14 @@ impl Erase {
 
     /// Counts what the partitions still hold.
     async fn look_again(&self, report: &mut EraseReport) -> Result<(), EndReason> {
-        let names: Vec<Arc<str>> = self.table.key().map(|key| key.name.clone()).collect();
-        let mut all = 0;
-        for partition in &self.partitions {
-            let mut left = 0;
-            let mut pages = Pages::of(self, partition, Some(names.clone()));
-            while let Some(items) = pages.next(report).await? {
-                left += whole(items.len());
+        let (mut all, mut left) = (0, 0);
+        let mut pages = Pages::of(self, ScanRequest::keys(&self.table).attributes);
+        while let Some((partition, items)) = pages.next(report).await? {
+            left += whole(items.len());
+            if pages.from.is_none() {
+                report.claims.push(is_empty(partition, left));
+                all += std::mem::take(&mut left);
             }
-            report.claims.push(is_empty(partition, left));
-            all += left;
         }
         report.left = Some(all);
         Ok(())
@@ -333,42 +317,48 @@ impl Erase {
     }
 }
 
-/// The items of a partition, a page at a time.
+/// The items of the partitions, a page at a time.
 struct Pages<'e> {
     erase: &'e Erase,
-    wanted: ScanRequest,
+    attributes: Option<Vec<Arc<str>>>,
+    /// The number of the next page's partition.
+    partition: usize,
+    /// Where its next page begins; `None` at its beginning.
     from: Option<Position>,
-    is_over: bool,
 }
 
 impl<'e> Pages<'e> {
-    fn of(erase: &'e Erase, partition: &Attribute, attributes: Option<Vec<Arc<str>>>) -> Self {
-        let wanted = ScanRequest {
-            attributes,
-            partition: Some(partition.clone()),
-            ..ScanRequest::all()
-        };
+    fn of(erase: &'e Erase, attributes: Option<Vec<Arc<str>>>) -> Self {
         Self {
             erase,
-            wanted,
+            attributes,
+            partition: 0,
             from: None,
-            is_over: false,
         }
     }
 
-    async fn next(&mut self, report: &mut EraseReport) -> Result<Option<Vec<Item>>, EndReason> {
-        if self.is_over {
+    /// The next page, with its partition. It is the partition's last one if nothing is left in `from`.
+    async fn next(
+        &mut self,
+        report: &mut EraseReport,
+    ) -> Result<Option<(&'e Attribute, Vec<Item>)>, EndReason> {
+        let Some(partition) = self.erase.partitions.get(self.partition) else {
             return Ok(None);
-        }
+        };
         if self.erase.cancel.is_cancelled() {
             return Err(EndReason::Cancelled);
         }
+        let wanted = ScanRequest {
+            attributes: self.attributes.clone(),
+            partition: Some(partition.clone()),
+            ..ScanRequest::all()
+        };
         let Erase { target, table, .. } = self.erase;
-        let page = target.scan(table, &self.wanted, self.from.take()).await?;
+        let page = target.scan(table, &wanted, self.from.take()).await?;
         report.read_units += page.units.unwrap_or(0.0);
-        self.is_over = page.next.is_none();
         self.from = page.next;
-        Ok(Some(page.items))
+        self.partition += usize::from(self.from.is_none());
+        Ok(Some((partition, page.items)))
     }
 }
 
@@ -387,7 +377,10 @@ fn is_empty(partition: &Attribute, left: u64) -> Claim {
         ),
         _ => (
             ClaimVerdict::Differs,
-            format!("a strongly consistent query found {left} items after the last deletion"),
+            format!(
+                "a strongly consistent query found {} after the last deletion",
+                counted(left, "item")
+            ),
         ),
     };
     let of = ClaimSubject {

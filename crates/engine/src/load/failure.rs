@@ -25,7 +25,7 @@ pub enum Failure {
     #[error(transparent)]
     Target(#[from] TargetError),
     /// When a table that is throttled left items unprocessed for too long.
-    #[error("{items} items of a batch were left unprocessed until the deadline")]
+    #[error("{} of a batch stayed unprocessed until the deadline", counted(*items, "item"))]
     Throttled {
         /// Items that stayed unprocessed.
         items: usize,
@@ -91,7 +91,7 @@ pub enum Failure {
         items: u64,
     },
     /// When chunks of a plan have no result.
-    #[error("no result of {missing} of {}", counted(*of, "chunk"))]
+    #[error("no result for {missing} of {}", counted(*of, "chunk"))]
     MissingChunks {
         /// Chunks without a result.
         missing: u64,

@@ -348,7 +348,7 @@ mod tests {
         let folder = Folder::new(&model, Context::default());
         let left = Vec::new();
         let mut outcomes = RowOutcomes::new(&model, &[0, 1], Chunk { rows, left }, None);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         while let Some((_, item_type, outcome)) = outcomes.next(&folder) {
             let outcome = match outcome {
                 RowOutcome::Made(_) => "made",
@@ -356,15 +356,16 @@ mod tests {
                 RowOutcome::Rejected(_) => "rejected",
                 RowOutcome::Expired(_) => "expired",
             };
-            told.push(format!("{} {outcome}", item_type.name));
+            reported.push(format!("{} {outcome}", item_type.name));
         }
         assert_eq!(
-            told.join(", "),
+            reported.join(", "),
             "USER made, TAG made, TAG made, USER made, USER made, TAG filtered, USER made, TAG rejected"
         );
-        let counts = outcomes.counts();
-        let counts = counts.map(|(_, of)| [of.rows_read, of.filtered, of.empty, of.expanded]);
-        let counts: Vec<[u64; 4]> = counts.collect();
+        let counts: Vec<[u64; 4]> = outcomes
+            .counts()
+            .map(|(_, of)| [of.rows_read, of.filtered, of.empty, of.expanded])
+            .collect();
         assert_eq!(counts, [[4, 0, 0, 0], [4, 1, 1, 1]]);
     }
 }

@@ -15,7 +15,7 @@ use dynafold_target::private::{if_there, sync_folder};
 
 use super::failure::{Failure, OutputFile};
 use super::ordered_lines::OrderedLines;
-use super::rejects;
+use super::rejects::{LINE_PREFIX, Rejected, write_reject_line};
 use super::resumable_file::ResumableFile;
 use super::state::{CommittedExtent, first_bytes, with_suffix};
 
@@ -28,7 +28,7 @@ pub(crate) struct LineFile {
     /// How each of its lines begins.
     beginning: String,
     open: Option<ResumableFile>,
-    /// Lines of [`LineFile::append_line`].
+    /// Lines of [`LineFile::append_reject`].
     pub(crate) lines: u64,
     /// Whether lines of it were lost, which its failure tells: nobody is sent to look for them.
     broken: bool,
@@ -47,7 +47,7 @@ impl LineFile {
     }
 
     pub(crate) fn rejects(path: PathBuf) -> Self {
-        Self::new(OutputFile::Rejects, path, rejects::LINE_PREFIX.to_owned())
+        Self::new(OutputFile::Rejects, path, LINE_PREFIX.to_owned())
     }
 
     /// No file: its lines are dropped.
@@ -97,9 +97,15 @@ impl LineFile {
         self.write(|file| file.append_committed(lines).map(drop))
     }
 
-    /// Appends one line as it comes, which is on disk when the file is closed. After a failure there are no
-    /// more.
-    pub(crate) fn append_line(&mut self, line: &str) -> Result<(), Failure> {
+    /// Appends the line of a reject as it comes, which is on disk when the file is closed. After a failure
+    /// there are no more.
+    pub(crate) fn append_reject(
+        &mut self,
+        model: &Model,
+        reject: &Rejected,
+    ) -> Result<(), Failure> {
+        let mut line = String::new();
+        write_reject_line(&mut line, model, reject);
         self.write(|file| file.append_uncommitted(line.as_bytes()))?;
         self.lines += 1;
         Ok(())
@@ -203,7 +209,7 @@ pub fn check_archive(path: &Path, model: &Model) -> Result<(), Failure> {
 /// [`Failure`] when it does, or cannot be read.
 pub fn check_rejects(path: &Path) -> Result<(), Failure> {
     let why = "the file exists and is not a rejects file";
-    refuse_unless(rejects::LINE_PREFIX, why, path)
+    refuse_unless(LINE_PREFIX, why, path)
         .map_err(|cause| OutputFile::Rejects.unwritable(path, cause))
 }
 

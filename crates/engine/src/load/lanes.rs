@@ -234,8 +234,29 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
         ticket: &T,
     ) -> ChunkAttempt {
         let canceller = source.canceller();
+        let read = async {
+            let end = match scan_of(pass, part) {
+                None => source.orphans(&pass.scan).await.map(|orphans| ChunkEnd {
+                    orphans,
+                    ..ChunkEnd::default()
+                }),
+                Some(scan) => match self.rows(source, &scan, ticket).await {
+                    Ok(rows) => left_out(source, &scan, rows).await,
+                    Err(attempt) => return attempt,
+                },
+            };
+            let end = match end {
+                Ok(end) => end,
+                Err(error) => return ChunkAttempt::Failed(error),
+            };
+            let ticket = ticket.clone();
+            match self.sender.send(LaneMessage::End { ticket, end }).await {
+                Ok(()) => ChunkAttempt::Read,
+                Err(_) => ChunkAttempt::Unheard,
+            }
+        };
         let attempt = tokio::select! {
-            attempt = self.read(source, pass, part, ticket) => attempt,
+            attempt = read => attempt,
             () = self.shared.cancel.cancelled() => ChunkAttempt::Unheard,
         };
         if matches!(attempt, ChunkAttempt::Unheard)
@@ -244,34 +265,6 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
             canceller.cancel().await;
         }
         attempt
-    }
-
-    async fn read(
-        &self,
-        source: &mut dyn Source,
-        pass: &Pass,
-        part: &ChunkPart,
-        ticket: &T,
-    ) -> ChunkAttempt {
-        let end = match scan_of(pass, part) {
-            None => source.orphans(&pass.scan).await.map(|orphans| ChunkEnd {
-                orphans,
-                ..ChunkEnd::default()
-            }),
-            Some(scan) => match self.rows(source, &scan, ticket).await {
-                Ok(rows) => left_out(source, &scan, rows).await,
-                Err(attempt) => return attempt,
-            },
-        };
-        let end = match end {
-            Ok(end) => end,
-            Err(error) => return ChunkAttempt::Failed(error),
-        };
-        let ticket = ticket.clone();
-        match self.sender.send(LaneMessage::End { ticket, end }).await {
-            Ok(()) => ChunkAttempt::Read,
-            Err(_) => ChunkAttempt::Unheard,
-        }
     }
 
     /// Hands on the rows of a scan and counts them.
@@ -328,8 +321,6 @@ pub(crate) fn spread(plan: &ChunkPlan, lanes: usize) -> Vec<(ChunkId, ChunkPart)
     let order = (0..stride).flat_map(|first| (first..all.len()).step_by(stride));
     order.filter_map(|at| all.get(at).cloned()).collect()
 }
-
-// What the lanes of a run read, on its way to the workers.
 
 /// Hands blocks to the workers of a run, and tells who listens which pass is read.
 pub(crate) struct Reader<'r, T> {

@@ -296,10 +296,8 @@ impl Ledger {
     }
 }
 
-// The ledger's thread: enters tickets for good, several at a time where they come fast. Files first,
-// then the state.
-
-/// Enters tickets until no more can come.
+/// The ledger's thread: enters tickets until no more can come, several at a time where they come fast. Files first, then
+/// the state.
 fn keep(inner: &Mutex<Entries>, tickets: &Receiver<Arc<Ticket>>, halt: &RunHalt) {
     while let Ok(first) = tickets.recv() {
         let mut all = vec![first];

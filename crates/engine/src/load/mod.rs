@@ -86,7 +86,7 @@ pub(crate) use prove::{
     ContestedKeys, KeyPass, SharingRow, item_type_of, locator, narrow, shares_key,
 };
 pub(crate) use prune::{STRANGER, StaleCause, StrayItem, TableScan, compare};
-pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note, write_reject_line};
+pub(crate) use rejects::{MAX_NOTED, Rejected, reject_note};
 pub(crate) use report::{is_zero, rate};
 pub(crate) use row::{RowKey, key_json, raw, row_json, row_key};
 pub(crate) use scope::{EXPIRED, REJECTED, made_locator};
@@ -217,11 +217,9 @@ impl Default for LoadOptions {
     }
 }
 
-impl LoadOptions {
-    /// Connections that read side by side.
-    fn lanes(&self) -> usize {
-        self.readers.unwrap_or_else(processors).max(1)
-    }
+/// Connections that read side by side, of as many as were asked for.
+pub(crate) fn lane_count(readers: Option<usize>) -> usize {
+    readers.unwrap_or_else(processors).max(1)
 }
 
 /// Tasks that fold side by side, and connections that read.

@@ -8,9 +8,9 @@ use dynafold_format::{float, whole};
 use dynafold_target::throttle::{
     Admission, Bottleneck, Gate, HotPartitions, OutcomeKind, RequestOutcome, ThrottleSettings, Toll,
 };
-use dynafold_target::{Action, BatchEntry, Consumed};
+use dynafold_target::{Action, BatchEntry, Consumed, ErrorClass, TargetError};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as Turn, MutexGuard, Notify};
 use tokio::time::{Duration, Instant, sleep};
 
 /// How long a writer waits at most before it asks again: what it waits for may have been lost.
@@ -24,7 +24,7 @@ const UNUSED: f64 = 0.8;
 pub(super) struct WritePace {
     begun: Instant,
     inner: Mutex<WritePaceState>,
-    turn: tokio::sync::Mutex<()>,
+    turn: Turn<()>,
     freed: Notify,
     /// Much that was reserved was not used.
     refunded: Notify,
@@ -41,11 +41,6 @@ struct WritePaceState {
     /// Whether no answer has told less than what the table itself takes for what was written.
     is_believed: bool,
 }
-
-/// The turn to ask.
-pub(super) struct Turn<'p>(
-    #[expect(dead_code, reason = "it is held")] tokio::sync::MutexGuard<'p, ()>,
-);
 
 /// Write units of a request or of several.
 pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e BatchEntry>) -> f64 {
@@ -102,7 +97,7 @@ impl WritePace {
                 indexes: table.indexes.len() + table.local_indexes.len(),
                 is_believed: true,
             }),
-            turn: tokio::sync::Mutex::default(),
+            turn: Turn::default(),
             freed: Notify::new(),
             refunded: Notify::new(),
         }
@@ -115,13 +110,13 @@ impl WritePace {
 
     /// Waits for the turn to be let in: one asks, and the others wait in the order in which they
     /// came, so that what becomes free does not wake all of them.
-    pub(super) async fn turn(&self) -> Turn<'_> {
-        Turn(self.turn.lock().await)
+    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// Waits until a request of so many units may be sent. Every request that is let in must be
     /// answered to [`WritePace::answered`].
-    pub(super) async fn admit(&self, _turn: Turn<'_>, units: f64) {
+    pub(super) async fn admit(&self, _turn: MutexGuard<'_, ()>, units: f64) {
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
 
@@ -131,6 +126,14 @@ impl WritePace {
         self.wait(|inner, now| inner.heat.admit(now, partition, units))
             .await;
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
+    }
+
+    /// Waits until a request may be sent, in its turn. `hot`: the partition that all of it has, which is paced on its own.
+    pub(super) async fn admit_any(&self, hot: Option<u64>, units: f64) {
+        match hot {
+            Some(partition) => self.admit_hot(partition, units).await,
+            None => self.admit(self.turn().await, units).await,
+        }
     }
 
     async fn wait(&self, ask: impl Fn(&mut WritePaceState, Duration) -> Admission) {
@@ -196,6 +199,21 @@ impl WritePace {
         if used.is_some_and(|used| used < reserved * UNUSED) {
             self.refunded.notify_waiters();
         }
+    }
+
+    /// Enters that a request of so many estimated units failed, and what it had.
+    pub(super) fn failed(
+        &self,
+        error: &TargetError,
+        estimated: f64,
+        latency: Duration,
+        entries: &[BatchEntry],
+    ) {
+        let (kind, refused) = match error.class {
+            ErrorClass::Throttle => (OutcomeKind::Throttled, entries),
+            _ => (OutcomeKind::Failed, &[][..]),
+        };
+        self.answered(kind, estimated, latency, None, &[], refused);
     }
 
     /// Says that deletions follow, of items that cost so much each.

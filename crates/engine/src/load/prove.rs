@@ -37,7 +37,7 @@ use super::scope::RunSelection;
 use crate::proof::{self, DuplicateGroups, Proof, ProofError};
 
 /// Keys whose rows are looked for, where the run does not begin because of them.
-const NAMED: usize = 10_000;
+const NAMED_KEYS: usize = 10_000;
 
 /// What the proof needs.
 pub(crate) struct KeyPass<'k> {
@@ -99,7 +99,7 @@ impl Proved {
             }
             self.keys.shared += losers;
             self.keys.shared_outside += replaced;
-            if self.begins(max_rejects) || self.contest.len() < NAMED {
+            if self.begins(max_rejects) || self.contest.len() < NAMED_KEYS {
                 self.contest.enter(group.fingerprint, &group.locators);
             }
         }
@@ -223,7 +223,7 @@ impl KeyPass<'_> {
         source: &mut Option<Box<dyn Source>>,
         proved: &mut Proved,
     ) -> Result<(), EndReason> {
-        let tells = !proved.begins(self.max_rejects);
+        let lists_rejects = !proved.begins(self.max_rejects);
         let Proved {
             contest, rejects, ..
         } = proved;
@@ -238,11 +238,11 @@ impl KeyPass<'_> {
                 }
                 let key = row_key(item_type, row);
                 let at = locator(index, item_type, &key, &folded.item);
-                // A row outside is told where a row of the run would replace its item.
-                let is_told = tells
+                // A row outside is listed where a row of the run would replace its item.
+                let is_listed = lists_rejects
                     && (self.selects(index, item_type, row) || contest.selects(folded.fingerprint));
-                let (_, told) = contest.meet(at, is_told, (index, key, folded));
-                for (index, key, folded) in told {
+                let (_, rejected) = contest.meet(at, is_listed, (index, key, folded));
+                for (index, key, folded) in rejected {
                     let reject = contest.reject(model, index, key, &folded);
                     rejects.write_reject(model, &reject)?;
                 }
@@ -499,11 +499,11 @@ impl ContestedKeys {
     }
 
     /// Takes a row of a contested key, as it is read. Says whether it is the one that is loaded, and gives the rows to reject
-    /// now: one that `is_told` waits for the row that is loaded, which its reject names, unless too many wait.
+    /// now: one that `is_listed` waits for the row that is loaded, which its reject names, unless too many wait.
     pub(crate) fn meet(
         &mut self,
         at: u64,
-        is_told: bool,
+        is_listed: bool,
         row: SharingRow,
     ) -> (bool, Vec<SharingRow>) {
         let fingerprint = row.2.fingerprint;
@@ -512,18 +512,18 @@ impl ContestedKeys {
         };
         if winner.locator == at && winner.row.is_none() {
             winner.row = Some((row.0, row.1));
-            let told = self.waiting.remove(&fingerprint).unwrap_or_default();
-            self.held -= told.iter().map(held_bytes).sum::<usize>();
-            return (true, told);
+            let waiting = self.waiting.remove(&fingerprint).unwrap_or_default();
+            self.held -= waiting.iter().map(held_bytes).sum::<usize>();
+            return (true, waiting);
         }
-        let mut told = Vec::new();
-        if is_told && (winner.row.is_some() || self.held >= HELD) {
-            told.push(row);
-        } else if is_told {
+        let mut rejected = Vec::new();
+        if is_listed && (winner.row.is_some() || self.held >= HELD) {
+            rejected.push(row);
+        } else if is_listed {
             self.held += held_bytes(&row);
             self.waiting.entry(fingerprint).or_default().push(row);
         }
-        (false, told)
+        (false, rejected)
     }
 
     /// The rows that still wait when all are read: the one that is loaded was not met.
@@ -595,7 +595,7 @@ pub(crate) fn shares_key(
     let help = if is_keyless {
         "add a column that differs between these rows to the key template, or leave one of them out with `where`; to merge rows that are equal in all columns, use from: { sql: SELECT DISTINCT …, key: [column] }"
     } else {
-        "add a column that differs between these rows to the key template, for example one of the primary key, or exclude one of the rows with `where`; a load with --max-rejects takes the other row"
+        "add a column that differs between these rows to the key template, for example one of the primary key, or leave one of them out with `where`; a load with --max-rejects loads the other row"
     };
     Reject {
         code: DUPLICATE_KEY.into(),
@@ -627,22 +627,22 @@ mod tests {
         let (loaded, (index, _, folded)) = sharing(1);
         let mut contest = ContestedKeys::default();
         contest.enter(folded.fingerprint, &[loaded << 1]);
-        for (id, is_told, expected) in [
+        for (id, is_listed, expected) in [
             (3, true, (false, vec![])),
             (2, false, (false, vec![])),
             (1, true, (true, vec![3])),
             (4, true, (false, vec![4])),
         ] {
             let (at, row) = sharing(id);
-            let (is_loaded, told) = contest.meet(at, is_told, row);
-            let told: Vec<i64> = told
+            let (is_loaded, rejected) = contest.meet(at, is_listed, row);
+            let ids: Vec<i64> = rejected
                 .iter()
                 .filter_map(|(_, key, _)| match &key[0] {
                     Value::Number(id) => id.to_i64(),
                     _ => None,
                 })
                 .collect();
-            assert_eq!((is_loaded, told), expected, "{id}");
+            assert_eq!((is_loaded, ids), expected, "{id}");
         }
         assert_eq!((contest.take_waiting().len(), contest.held), (0, 0));
         let (_, (_, key, _)) = sharing(3);
@@ -654,9 +654,9 @@ mod tests {
         let mut contest = ContestedKeys::default();
         contest.enter(folded.fingerprint, &[loaded << 1]);
         contest.held = HELD - 1;
-        for (id, told) in [(3, 0), (4, 1)] {
+        for (id, rejected) in [(3, 0), (4, 1)] {
             let (at, row) = sharing(id);
-            assert_eq!(contest.meet(at, true, row).1.len(), told, "{id}");
+            assert_eq!(contest.meet(at, true, row).1.len(), rejected, "{id}");
         }
         assert_eq!((contest.take_waiting().len(), contest.held), (1, 0));
     }
@@ -670,12 +670,12 @@ mod tests {
 
     #[test]
     fn a_run_that_does_not_begin_holds_no_more_keys_than_are_named() {
-        let shared = u64::try_from(NAMED).unwrap() + 100;
+        let shared = u64::try_from(NAMED_KEYS).unwrap() + 100;
         for (max_rejects, held) in [
-            (Some(0), NAMED),
-            (Some(shared - 50), NAMED + 50),
-            (Some(shared), NAMED + 100),
-            (None, NAMED + 100),
+            (Some(0), NAMED_KEYS),
+            (Some(shared - 50), NAMED_KEYS + 50),
+            (Some(shared), NAMED_KEYS + 100),
+            (None, NAMED_KEYS + 100),
         ] {
             let mut proof = Proof::new(proof::ProofOptions::default());
             for key in 0..shared {

@@ -30,7 +30,7 @@ use super::journal::Journal;
 use super::outbox::Outbox;
 use super::plan::selected;
 use super::report::RemainingStale;
-use super::row::RowKey;
+use super::row::{RowKey, key_item};
 use super::scope::{EXPIRED, FILTERED, ItemAction, REJECTED, SENT, attempt_and_ttl};
 use super::ticket::Ticket;
 use super::writer::Delivery;
@@ -206,7 +206,7 @@ impl TableScan<'_> {
                 held.item_type = owner.unwrap_or(STRANGER);
                 held.past = self.is_past(&item);
                 held.digest = self.secret.map_or(0, |secret| secret.item(&item));
-                let key = self.key(item);
+                let key = key_item(&self.model.table, &item);
                 let mut values = key.attributes.iter().map(|(_, value)| value);
                 let Some(partition) = values.next() else {
                     continue;
@@ -245,19 +245,6 @@ impl TableScan<'_> {
     fn is_past(&self, item: &Item) -> bool {
         let ttl = self.model.table.ttl.as_ref().and_then(|ttl| item.get(ttl));
         ttl.is_some_and(|moment| is_past(moment, self.now))
-    }
-
-    /// The key of an item, partition key first.
-    fn key(&self, item: Item) -> Item {
-        let names = self.model.table.key();
-        let mut attributes = item.attributes;
-        let values = names.filter_map(|key| {
-            let at = attributes.iter().position(|(name, _)| *name == key.name)?;
-            Some(attributes.swap_remove(at))
-        });
-        Item {
-            attributes: values.collect(),
-        }
     }
 }
 

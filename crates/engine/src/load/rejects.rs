@@ -57,7 +57,7 @@ pub(crate) fn reject_note(model: &Model, reject: &Rejected) -> RejectNote {
 }
 
 /// Appends the line of a reject. By hand: the row and the item are JSON already.
-pub(crate) fn write_reject_line(out: &mut String, model: &Model, reject: &Rejected) {
+pub(super) fn write_reject_line(out: &mut String, model: &Model, reject: &Rejected) {
     let item_type = model.item_types.get(reject.item_type);
     out.push_str(LINE_PREFIX);
     quote(out, item_type.map_or("", |item_type| &item_type.name));

@@ -214,7 +214,7 @@ impl KeysReport {
         });
         let unknown = (!self.not_compared.is_empty()).then(|| {
             format!(
-                "{}, and `check` does not prove of all of them that they differ from those of this load: an item with the same key is, or would be, replaced",
+                "{}, and `check` does not prove that all of them differ from those of this load, which replaces items that have the same keys",
                 not_compared(&self.not_compared)
             )
         });
@@ -270,7 +270,7 @@ pub struct RemainingStale {
 }
 
 /// Why it cannot be told whether an item is of the item types of a run.
-pub const UNCLEAR_WHY: &str = "it is unknown whether the item types of this run make such items: the table has no type attribute, and the keys do not tell, because SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
+pub const UNCLEAR_WHY: &str = "it is unknown whether the item types of this run make such items: the table has no type attribute, and the keys do not always tell. SQLite stores text in numeric columns too, and only the database knows how it prints inet, interval, time, JSON and similar types";
 
 /// Why it cannot be told whether the row of an item is gone.
 const MAY_BE_REJECTED_WHY: &str = "some rows were rejected before their keys were made, and it is unknown whether these make such items";
@@ -278,7 +278,7 @@ const MAY_BE_REJECTED_WHY: &str = "some rows were rejected before their keys wer
 impl RemainingStale {
     /// What there is to say of them.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let lines = [
+        let stale = [
             (
                 self.filtered,
                 "`where` leaves their rows out; --prune=filtered deletes the items",
@@ -290,25 +290,23 @@ impl RemainingStale {
             (self.rejected, "their rows are rejected"),
             (self.expired, "their rows have expired"),
         ];
-        let some = lines.into_iter().filter(|(items, _)| *items > 0);
-        let stale = some.map(|(items, why)| {
-            let items = counted_as(items, "stale item stays", "stale items stay");
-            format!("{items} in the table: {why}")
-        });
-        let (one, many) = (
-            "item that no row of this run makes stays",
-            "items that no row of this run makes stay",
-        );
         let unknown = [
             (self.may_be_rejected, MAY_BE_REJECTED_WHY),
             (self.unclear, UNCLEAR_WHY),
         ];
-        let some = unknown.into_iter().filter(|(items, _)| *items > 0);
-        let unknown = some.map(|(items, why)| {
-            let items = counted_as(items, one, many);
-            format!("{items} in the table: {why}")
-        });
-        stale.chain(unknown).collect()
+        let sentences = |lines: &[(u64, &str)], one, many| -> Vec<String> {
+            let some = lines.iter().filter(|(items, _)| *items > 0);
+            some.map(|(items, why)| {
+                format!("{} in the table: {why}", counted_as(*items, one, many))
+            })
+            .collect()
+        };
+        let stale = sentences(&stale, "stale item stays", "stale items stay");
+        let (one, many) = (
+            "item that no row of this run makes stays",
+            "items that no row of this run makes stay",
+        );
+        [stale, sentences(&unknown, one, many)].concat()
     }
 }
 
@@ -356,9 +354,6 @@ pub struct Report {
     pub item_types: Vec<Books>,
     /// All item types together; a row that serves two item types counts twice.
     pub total: Books,
-    /// Whether all books add up.
-    #[serde(skip)]
-    pub balanced: bool,
     /// Values of the source that are not as their columns declare them; what the run found odd in the items' TTL; keys of item
     /// types that were not selected; and an archive that is not of this run.
     pub warnings: Vec<String>,
@@ -407,9 +402,7 @@ pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
     }
 }
 
-// Where the time of a run goes, over all its tasks.
-
-/// Where the time of a run goes.
+/// Where the time of a run goes, over all its tasks.
 #[derive(Debug, Default)]
 pub(super) struct RunTimes {
     /// Waiting for rows.
@@ -435,9 +428,7 @@ impl Timer {
     }
 }
 
-// What a run tells while it goes on. The command line draws bars from it; nothing is drawn here.
-
-/// Hears how a run goes. Called for each chunk or batch, never for each row; every method may be
+/// Hears how a run goes: the command line draws bars from it. Called for each chunk or batch, never for each row; every method may be
 /// called from any thread.
 #[expect(unused_variables, reason = "nobody has to hear everything")]
 pub trait Progress: Send + Sync {

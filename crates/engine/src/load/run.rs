@@ -34,7 +34,7 @@ use super::table::require_same_table;
 use super::ticket::Ticket;
 use super::worker::{Block, KIB_IN_FLIGHT, LoadRules, LoadWorker, crew};
 use super::writer::{Delivery, TicketedBatch, write};
-use super::{ItemAction, Load, processors, prune};
+use super::{ItemAction, Load, lane_count, processors, prune};
 
 /// Blocks that wait for a worker. What is ready early is memory and no speed: as long as one waits, no worker does.
 const BLOCKS_AHEAD: usize = 1;
@@ -61,7 +61,7 @@ fn left_behind(items: u64) -> String {
 /// What is said of deleted items that a load has sent in an earlier attempt, and whose item type nothing tells.
 fn untyped_deletions(items: u64) -> String {
     format!(
-        "deleted {} equal to what an earlier attempt of this load wrote, of an unknown item type: the counts by item type leave them out",
+        "deleted {} equal to what an earlier attempt of this load wrote, but of unknown item types: the counts by item type do not include them",
         counted(items, "item")
     )
 }
@@ -284,7 +284,7 @@ impl Run {
         let (parcels, writers) = self.writers();
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
-        let lanes = self.load.options.lanes();
+        let lanes = lane_count(self.load.options.readers);
         let chunks = spread(&plan, lanes)
             .into_iter()
             .filter(|(id, _)| !done.skip.contains_key(id));
@@ -474,9 +474,11 @@ impl Run {
         let mut warnings = self.warnings;
         if outcome.is_finished() {
             let item_types = self.load.model.item_types.iter();
-            let loaded = item_types.zip(selected(&self.load.model));
-            let loaded = loaded.filter(|(_, is_loaded)| *is_loaded);
-            let loaded: Vec<&str> = loaded.map(|(one, _)| &*one.name).collect();
+            let loaded: Vec<&str> = item_types
+                .zip(selected(&self.load.model))
+                .filter(|(_, is_loaded)| *is_loaded)
+                .map(|(one, _)| &*one.name)
+                .collect();
             let selection = &self.load.options.selection;
             warnings.extend(selection.remarks(&loaded, self.resumed));
             warnings.extend(self.keys.remarks());
@@ -505,7 +507,6 @@ impl Run {
             warnings,
             left: self.left,
             total,
-            balanced: false,
             rejects: closed.notes,
             rejects_file: closed.rejects_file,
             archive_file: closed.archive_file,
@@ -517,7 +518,6 @@ impl Run {
             rows_per_second: rate(self.rows, elapsed),
             item_types: closed.books,
         };
-        report.balanced = report.balances();
         let selection = &self.load.options.selection;
         let of = subject(&self.load.model, selection.partition.as_ref());
         let states = if self.load.compares_again() {

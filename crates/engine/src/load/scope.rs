@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::row::{row_json, row_key};
 
 /// Rows of a rejects file that are named if they are not found; more are counted.
-const NAMED: usize = 5;
+const NAMED_ROWS: usize = 5;
 
 /// What is done with items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -68,7 +68,7 @@ impl SelectedRows {
         });
         let mut named: Vec<&NamedRow> = rows.map(|(row, _)| row).collect();
         named.sort();
-        let first = named.iter().take(NAMED);
+        let first = named.iter().take(NAMED_ROWS);
         let first: Vec<String> = first.map(|(of, key)| format!("{of} {key}")).collect();
         (!named.is_empty()).then(|| (named.len(), first.join(", ")))
     }
@@ -84,12 +84,12 @@ impl SelectedRows {
         let (by, why) = if resumed {
             (
                 " by this attempt",
-                "an earlier attempt may have loaded it, or its key is not in the source any more, or `where` leaves it out",
+                "an earlier attempt has loaded such rows, the source no longer has their keys, or `where` leaves them out",
             )
         } else {
             (
                 "",
-                "its key is not in the source any more, or `where` leaves it out",
+                "the source no longer has such keys, or `where` leaves these rows out",
             )
         };
         Some(format!(

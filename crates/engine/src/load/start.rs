@@ -25,7 +25,7 @@ use super::state::{
     ChunkBooks, CommittedExtent, Opened, RunAttempt, State, StateError, TableAtStart,
 };
 use super::worker::LoadRules;
-use super::{KeyCheck, Load, Prune, journal};
+use super::{KeyCheck, Load, Prune, journal, lane_count};
 use crate::proof::Proof;
 
 /// Everything that a run needs before its first row.
@@ -60,7 +60,7 @@ async fn prove(
         plan,
         selection: &load.options.selection,
         rivals: &[],
-        lanes: load.options.lanes(),
+        lanes: lane_count(load.options.readers),
         options: load.options.proof.clone(),
         max_rejects: load.options.max_rejects,
         cancel: &load.cancel,
@@ -314,12 +314,8 @@ fn read_unmatched(model: &mut Arc<Model>) {
     }
 }
 
-// What earlier attempts at a run have done, and how much of it still counts.
-//
-// A chunk that is done is skipped where the database proves that nothing has changed since. Where
-// it cannot, the chunk is read again and only what differs is written.
-
-/// What earlier attempts have done.
+/// What earlier attempts at a run have done, and how much of it still counts. A chunk that is done is skipped where the
+/// database proves that nothing has changed since. Where it cannot, the chunk is read again and only what differs is written.
 #[derive(Debug, Default)]
 pub(super) struct EarlierProgress {
     /// The plan they followed; `None`: there is none to go on with.

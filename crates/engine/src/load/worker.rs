@@ -332,10 +332,7 @@ impl LoadWorker {
     }
 }
 
-// What one block comes to, and entering it into its chunk at once: the block counts wholly or, where
-// its chunk is read again, not at all.
-
-/// What one block comes to.
+/// What one block comes to. It is entered into its chunk at once: wholly or, where its chunk is read again, not at all.
 #[derive(Default)]
 struct BlockTally {
     /// Where the block's items are written, one after the other, where nothing is decided on their values.
@@ -507,9 +504,7 @@ impl LoadWorker {
     }
 }
 
-// What a run does with the rows and items that it is given, and whether their keys are remembered.
-
-/// The rules of a run.
+/// What a run does with the rows and items that it is given, and whether their keys are remembered.
 #[derive(Debug)]
 pub(super) struct LoadRules {
     pub(super) doing: ItemAction,

@@ -277,16 +277,10 @@ impl Delivery {
             return false;
         };
         let estimated = float(entry.units);
-        let admitted = async {
-            match hot {
-                Some(partition) => self.pace.admit_hot(partition, estimated).await,
-                None => self.pace.admit(self.pace.turn().await, estimated).await,
-            }
-        };
         tokio::select! {
             biased;
             () = self.halt.closed() => return false,
-            () = admitted => {}
+            () = self.pace.admit_any(hot, estimated) => {}
         }
         let sent = Instant::now();
         let answer = tokio::select! {
@@ -303,20 +297,14 @@ impl Delivery {
             }
         };
         let latency = sent.elapsed();
-        self.ledger
-            .traffic(|traffic| traffic.answered(0, written.consumed));
-        self.pace.answered(
-            OutcomeKind::Took,
-            estimated,
-            latency,
-            written.consumed,
-            &[entry],
-            &[],
-        );
+        let written = BatchOutcome {
+            unprocessed: Vec::new(),
+            ..written
+        };
         let permit = parcel.permit.take();
-        let alone = parcel.take(&[0]);
+        let mut alone = parcel.take(&[0]);
         parcel.permit = permit;
-        self.written(alone.batch.entries(), &alone.origins);
+        self.settle(&mut alone, written, estimated, latency);
         true
     }
 
@@ -417,13 +405,7 @@ impl Delivery {
             traffic.transient += u64::from(error.class == ErrorClass::Transient);
         });
         self.ledger.reasons(&error.throttles);
-        let (kind, refused) = if throttled {
-            (OutcomeKind::Throttled, entries)
-        } else {
-            (OutcomeKind::Failed, &[][..])
-        };
-        self.pace
-            .answered(kind, estimated, latency, None, &[], refused);
+        self.pace.failed(error, estimated, latency, entries);
         if throttled {
             self.progress.throttled(whole(entries.len()));
         }
@@ -470,8 +452,6 @@ impl Delivery {
         }
     }
 }
-
-// A batch on its way, with what is known of each of its items.
 
 /// Where an item comes from.
 #[derive(Debug, Clone)]

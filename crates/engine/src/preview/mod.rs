@@ -1,6 +1,7 @@
 //! What a load would make, without writing: the first items of each item type ([`sample()`]), or
 //! what all rows together come to ([`survey()`]).
 
+mod collisions;
 mod forecast;
 mod places;
 mod reads;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::price::PARTITION_WRITES;
 use dynafold_dynamodb::{
-    Attribute, Item, KeyAttribute, Table, partition_fingerprint, write_attribute, write_units,
+    Attribute, Item, KeyAttribute, Table, partition_fingerprint, readable, write_units,
 };
-use dynafold_format::{float, whole};
+use dynafold_format::{float, joined, whole};
 use dynafold_mapping::forecast::{HeaviestKeys, HotKey, PlaceForecast, PlaceKind, RatedWrites};
 
 use super::sketch::{HeavyKey, Sketch};
@@ -18,8 +18,8 @@ const COUNTERS: usize = 4096;
 const RATED_COUNTERS: usize = 512;
 /// Standard deviations by which the writes of a key must be over what a partition takes.
 const DEVIATIONS: f64 = 3.0;
-/// Hot keys that are named.
-pub(super) const NAMED: usize = 10;
+/// Hot keys that the report names.
+pub(super) const NAMED_KEYS: usize = 10;
 
 /// The table or an index.
 #[derive(Debug)]
@@ -29,8 +29,7 @@ pub(super) struct PlaceSurvey {
     partition: Vec<Arc<str>>,
     items: u64,
     bytes: u64,
-    /// Write units of each item type.
-    units: Vec<u64>,
+    write_units: u64,
     /// Partition keys by write units; `None` for a local index, which shares the table's partitions.
     hot: Option<Sketch>,
     /// The same for each item type that has a write rate.
@@ -46,7 +45,7 @@ impl PlaceSurvey {
             partition: partition.iter().map(|key| key.name.clone()).collect(),
             items: 0,
             bytes: 0,
-            units: vec![0; rates.len()],
+            write_units: 0,
             hot: (kind != PlaceKind::LocalIndex).then(|| Sketch::new(COUNTERS)),
             rated: rates
                 .iter()
@@ -66,12 +65,10 @@ impl PlaceSurvey {
     }
 
     /// Counts an item, or its entry in an index.
-    pub(super) fn add(&mut self, item_type: usize, bytes: usize) {
+    pub(super) fn add(&mut self, bytes: usize) {
         self.items += 1;
         self.bytes += whole(bytes);
-        if let Some(units) = self.units.get_mut(item_type) {
-            *units += write_units(bytes);
-        }
+        self.write_units += write_units(bytes);
     }
 
     /// Adds write units to the item's partition key value.
@@ -79,9 +76,9 @@ impl PlaceSurvey {
         let Some(hot) = &mut self.hot else { return };
         let values = || self.partition.iter().filter_map(|name| item.get(name));
         let fingerprint = partition_fingerprint(values());
-        hot.add(fingerprint, units, || text(values()));
+        hot.add(fingerprint, units, || key_text(values()));
         if let Some(Some(rated)) = self.rated.get_mut(item_type) {
-            rated.add(fingerprint, units, || text(values()));
+            rated.add(fingerprint, units, || key_text(values()));
         }
     }
 
@@ -92,8 +89,8 @@ impl PlaceSurvey {
             kind: self.kind,
             items: self.items,
             bytes: self.bytes,
-            write_units: self.units.iter().sum(),
-            hottest: self.hot.as_ref().map(heaviness),
+            write_units: self.write_units,
+            hottest: self.hot.as_ref().map(heaviest_keys),
             rated: self.rated_writes(rates, items),
             reads: None,
         }
@@ -103,46 +100,57 @@ impl PlaceSurvey {
     /// rate that it has of the type's write units. The items stand for those that will be written, and few of them do so badly:
     /// a share p of n items has the standard deviation √(p(1 − p)/n).
     fn rated_writes(&self, rates: &[Option<f64>], items: &[u64]) -> Option<RatedWrites> {
-        let mut rated = RatedWrites {
-            units_per_second: 0.0,
-            error: 0.0,
-            too_few_rows: false,
-            keys: Vec::new(),
-        };
         if self.rated.iter().all(Option::is_none) {
             return None;
         }
-        let mut keys = HashMap::new();
+        let (mut units_per_second, mut error) = (0.0, 0.0);
+        let mut keys: HashMap<u128, RatedKey> = HashMap::new();
         for ((sketch, rate), items) in self.rated.iter().zip(rates).zip(items) {
             let (Some(sketch), Some(rate)) = (sketch, *rate) else {
                 continue;
             };
             // Without items there are no units either.
             let items = float((*items).max(1));
-            rated.units_per_second += units_at_rate(rate, sketch.total, items);
-            rated.error += units_at_rate(rate, sketch.error, items);
+            let total = units_at_rate(rate, sketch.total, items);
+            units_per_second += total;
+            error += units_at_rate(rate, sketch.error, items);
             for heavy in sketch.held() {
-                let key = keys.entry(heavy.fingerprint);
-                let (_, units, variance) = key.or_insert((heavy.text, 0.0, 0.0));
+                let key = keys.entry(heavy.fingerprint).or_insert(RatedKey {
+                    text: heavy.text,
+                    units: 0.0,
+                    variance: 0.0,
+                });
                 let own = units_at_rate(rate, heavy.least, items);
-                *units += own;
-                *variance += own * (units_at_rate(rate, sketch.total, items) - own) / items;
+                key.units += own;
+                key.variance += own * (total - own) / items;
             }
         }
-        let mut heaviest: Vec<(String, f64, f64)> = keys
-            .into_values()
-            .map(|(text, units, variance)| (text.into(), units, variance))
-            .collect();
-        heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        rated.too_few_rows = heaviest.first().is_some_and(|(_, units, variance)| {
-            *units > PARTITION_WRITES && units - DEVIATIONS * variance.sqrt() <= PARTITION_WRITES
+        let mut heaviest: Vec<RatedKey> = keys.into_values().collect();
+        heaviest.sort_by(|one, other| {
+            let by_units = other.units.total_cmp(&one.units);
+            by_units.then_with(|| one.text.cmp(&other.text))
         });
-        if !rated.too_few_rows {
-            let named = heaviest.into_iter().take(NAMED);
-            rated.keys = named.map(|(text, units, _)| (text, units)).collect();
-        }
-        Some(rated)
+        let too_few_rows = heaviest.first().is_some_and(|key| {
+            key.units > PARTITION_WRITES
+                && key.units - DEVIATIONS * key.variance.sqrt() <= PARTITION_WRITES
+        });
+        let most = if too_few_rows { 0 } else { NAMED_KEYS };
+        let named = heaviest.into_iter().take(most);
+        Some(RatedWrites {
+            units_per_second,
+            error,
+            too_few_rows,
+            keys: named.map(|key| (key.text.into(), key.units)).collect(),
+        })
     }
+}
+
+/// A partition key value at the declared write rates.
+struct RatedKey {
+    text: Box<str>,
+    /// Write units a second.
+    units: f64,
+    variance: f64,
 }
 
 /// Write units a second at a rate, where `items` items took `units` in all. The multiplication comes first, so that one unit an
@@ -152,25 +160,25 @@ fn units_at_rate(rate: f64, units: u64, items: f64) -> f64 {
 }
 
 /// The heaviest keys of a sketch, of which it is certain that they are the heaviest.
-pub(super) fn heaviness(sketch: &Sketch) -> HeaviestKeys {
-    let mut heaviest = sketch.heaviest(NAMED + 1);
+pub(super) fn heaviest_keys(sketch: &Sketch) -> HeaviestKeys {
+    let mut heaviest = sketch.heaviest(NAMED_KEYS + 1);
     let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error);
-    let next = heaviest.get(certain.min(NAMED));
-    let others_at_most = next.map_or(sketch.error, |heavy| heavy.most);
-    heaviest.truncate(certain.min(NAMED));
+    let named = certain.min(NAMED_KEYS);
+    let others_at_most = heaviest.get(named).map_or(sketch.error, |next| next.most);
+    heaviest.truncate(named);
     HeaviestKeys {
         total: sketch.total,
         error: sketch.error,
         distinct: sketch.distinct(),
         keys: heaviest
             .into_iter()
-            .map(|heavy| hot(heavy, sketch.total))
+            .map(|heavy| hot_key(heavy, sketch.total))
             .collect(),
         others_at_most,
     }
 }
 
-pub(super) fn hot(heavy: HeavyKey, total: u64) -> HotKey {
+pub(super) fn hot_key(heavy: HeavyKey, total: u64) -> HotKey {
     HotKey {
         key: heavy.text.into(),
         least: heavy.least,
@@ -183,20 +191,9 @@ pub(super) fn hot(heavy: HeavyKey, total: u64) -> HotKey {
     }
 }
 
-/// A partition key's value for people: text as it is, everything else as in DynamoDB JSON.
-pub(super) fn text<'a>(values: impl Iterator<Item = &'a Attribute>) -> String {
-    let mut out = String::new();
-    for (at, value) in values.enumerate() {
-        if at > 0 {
-            out.push_str(" | ");
-        }
-        match value {
-            Attribute::S(text) => out.push_str(text),
-            Attribute::N(number) => out.push_str(number.as_str()),
-            other => write_attribute(&mut out, other),
-        }
-    }
-    out
+/// The values of a partition key as people read them.
+pub(super) fn key_text<'a>(values: impl Iterator<Item = &'a Attribute>) -> String {
+    joined(values.map(readable), " | ")
 }
 
 #[cfg(test)]
@@ -222,7 +219,7 @@ mod tests {
             partition: Vec::new(),
             items: 0,
             bytes: 0,
-            units: Vec::new(),
+            write_units: 0,
             hot: None,
             rated: vec![Some(sketch)],
         };
@@ -242,6 +239,6 @@ mod tests {
         let many = rated(&[400, 300, 300, 300, 300, 2_000]);
         assert!(!many.too_few_rows, "{many:?}");
         // No key is too hot.
-        assert_eq!(rated(&[1; 40]).keys.len(), NAMED);
+        assert_eq!(rated(&[1; 40]).keys.len(), NAMED_KEYS);
     }
 }

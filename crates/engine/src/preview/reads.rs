@@ -11,7 +11,7 @@ use dynafold_mapping::forecast::{LittleRead, RatedReads, ReadKey, WideItems};
 use dynafold_mapping::model::{AccessPattern, Model};
 use dynafold_sql::{Name, SelectOutput, SqlQuery};
 
-use super::places::{NAMED, text};
+use super::places::{NAMED_KEYS, key_text};
 use super::sketch::Sketch;
 
 /// Bytes that one read unit reads (limits.md 42).
@@ -101,7 +101,7 @@ impl ReadSurvey {
             if let (Some(sketch), Some(bytes)) = (sketch, stored(place)) {
                 let values = || values(item, key);
                 sketch.add(partition_fingerprint(values()), whole(bytes), || {
-                    text(values())
+                    key_text(values())
                 });
             }
         }
@@ -270,7 +270,7 @@ impl RatedPattern {
     /// Takes an item in with the key that is asked and the one that is read.
     fn add(&mut self, item_type: usize, item: &Item, keys: [&[KeyAttribute]; 2], bytes: u64) {
         let [asked, key] = keys;
-        let is_asked = |wanted: &String| *wanted == text(values(item, asked));
+        let is_asked = |wanted: &String| *wanted == key_text(values(item, asked));
         if self.finds.get(item_type) != Some(&true) || !self.constant.as_ref().is_none_or(is_asked)
         {
             return;
@@ -282,7 +282,7 @@ impl RatedPattern {
         };
         let fingerprint = partition_fingerprint(values(item, key));
         self.asked
-            .add(fingerprint, weight, || text(values(item, key)));
+            .add(fingerprint, weight, || key_text(values(item, key)));
     }
 
     /// Read units a second of a partition key value, at least. `weight`: what the sketch has of it; `bytes`: its bytes.
@@ -333,7 +333,7 @@ fn rated_reads(patterns: &[&RatedPattern], bytes: Option<&Sketch>) -> RatedReads
         let by_units = other.units_per_second.total_cmp(&one.units_per_second);
         by_units.then_with(|| one.key.cmp(&other.key))
     });
-    keys.truncate(NAMED);
+    keys.truncate(NAMED_KEYS);
     RatedReads { error, keys }
 }
 

@@ -20,7 +20,7 @@ use dynafold_mapping::template::Context;
 use dynafold_source::Source;
 
 use super::forecast::{Forecast, ItemCollections, LargeItem, SizeClass};
-use super::places::{PlaceSurvey, heaviness, hot, text};
+use super::places::{PlaceSurvey, heaviest_keys, hot_key, key_text};
 use super::reads::ReadSurvey;
 use super::sketch::Sketch;
 use crate::load::{Cancel, Progress, RowKey, raw, row_json};
@@ -92,8 +92,6 @@ impl SurveyedItem<'_> {
     }
 }
 
-// How a survey fails.
-
 /// Whether items are still wanted.
 pub(super) fn unless_unwanted(written: io::Result<()>) -> io::Result<bool> {
     match written {
@@ -103,10 +101,8 @@ pub(super) fn unless_unwanted(written: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-// The largest items that were met.
-
-/// How many are kept.
-const MOST: usize = 10;
+/// Items that the report names as the largest.
+const NAMED_ITEMS: usize = 10;
 
 /// The largest items, the largest first; of equal ones the first met. Bytes, item type, and row as JSON.
 #[derive(Debug, Default)]
@@ -116,14 +112,12 @@ impl LargestItems {
     /// `row` is asked for when the item is among the largest so far.
     fn add(&mut self, bytes: u64, item_type: usize, row: impl FnOnce() -> String) {
         let at = self.0.partition_point(|item| item.0 >= bytes);
-        if at < MOST {
+        if at < NAMED_ITEMS {
             self.0.insert(at, (bytes, item_type, row()));
-            self.0.truncate(MOST);
+            self.0.truncate(NAMED_ITEMS);
         }
     }
 }
-
-// How many items there are of which size.
 
 /// Bytes of the largest item of each class. A write unit is a KB begun, and 400 KB are the most.
 const CLASSES: [u64; 13] = [
@@ -152,17 +146,15 @@ impl SizeHistogram {
     }
 }
 
-// Adds up what items measure. Its memory is bounded whatever comes.
-
 /// Most bytes of an item collection, where there is a local index (limits.md 25).
 const COLLECTION_LIMIT: u64 = 10 << 30;
 /// Counters of the sketch of collections. What is over the limit is found for certain while all
 /// bytes together are less than 4096 limits: 40 TB.
 const COUNTERS: usize = 4096;
-/// Collections over the limit that are named.
-const OVER: usize = 100;
+/// Collections over the limit that the report names.
+const NAMED_COLLECTIONS: usize = 100;
 
-/// All figures of the items so far.
+/// All figures of the items so far. Its memory is bounded whatever comes.
 #[derive(Debug)]
 pub(super) struct SurveyTally {
     places: Vec<PlaceSurvey>,
@@ -224,7 +216,7 @@ impl SurveyTally {
         self.reads.add(item_type, item, folded.size, &self.held);
         for (place, held) in indexes.iter_mut().zip(&self.held) {
             let Some(held) = *held else { continue };
-            place.add(item_type, held);
+            place.add(held);
             if place.kind == PlaceKind::LocalIndex {
                 partition_units += write_units(held);
                 stored += whole(held) + STORED_OVERHEAD;
@@ -232,12 +224,12 @@ impl SurveyTally {
                 place.add_units(item_type, item, write_units(held));
             }
         }
-        own.add(item_type, folded.size);
+        own.add(folded.size);
         own.add_units(item_type, item, partition_units);
         if let Some(collections) = &mut self.collections {
             let value = || item.get(&table.partition.name).into_iter();
             let fingerprint = partition_fingerprint(value());
-            collections.add(fingerprint, stored, || text(value()));
+            collections.add(fingerprint, stored, || key_text(value()));
         }
         self.json.clear();
         write_item(&mut self.json, item);
@@ -252,22 +244,26 @@ impl SurveyTally {
             let item_type = model.item_types.get(index);
             item_type.map_or(String::new(), |item_type| item_type.name.to_string())
         };
-        let largest = self.largest.0.into_iter();
-        let largest = largest.map(|(bytes, item_type, row)| LargeItem {
-            item_type: name(item_type),
-            bytes,
-            row: raw(row),
-        });
-        let places = self.places.iter();
-        let mut places: Vec<PlaceForecast> = places
+        let largest = self
+            .largest
+            .0
+            .into_iter()
+            .map(|(bytes, item_type, row)| LargeItem {
+                item_type: name(item_type),
+                bytes,
+                row: raw(row),
+            });
+        let mut places: Vec<PlaceForecast> = self
+            .places
+            .iter()
             .map(|place| place.forecast(&self.rates, &self.items))
             .collect();
         for (place, reads) in places.iter_mut().zip(self.reads.rated()) {
             place.reads = reads;
         }
-        let all = forecast.item_types.iter().zip(&self.items);
-        let all: Vec<(u64, u64)> = all.map(|(books, items)| (*items, books.bytes)).collect();
-        forecast.wide = self.reads.wide(model, &all);
+        let books = forecast.item_types.iter().zip(&self.items);
+        let sums: Vec<(u64, u64)> = books.map(|(books, items)| (*items, books.bytes)).collect();
+        forecast.wide = self.reads.wide(model, &sums);
         forecast.sizes = self.sizes.0;
         forecast.largest = largest.collect();
         forecast.places = places;
@@ -277,22 +273,25 @@ impl SurveyTally {
 }
 
 fn collections(sketch: &Sketch) -> ItemCollections {
-    let over = sketch.heaviest(OVER).into_iter();
-    let over: Vec<HotKey> = over
+    let over: Vec<HotKey> = sketch
+        .heaviest(NAMED_COLLECTIONS)
+        .into_iter()
         .filter(|heavy| heavy.most > COLLECTION_LIMIT)
-        .map(|heavy| hot(heavy, sketch.total))
+        .map(|heavy| hot_key(heavy, sketch.total))
         .collect();
     ItemCollections {
         limit: COLLECTION_LIMIT,
-        largest: heaviness(sketch),
-        complete: sketch.error <= COLLECTION_LIMIT && over.len() < OVER,
+        largest: heaviest_keys(sketch),
+        complete: sketch.error <= COLLECTION_LIMIT && over.len() < NAMED_COLLECTIONS,
         over,
     }
 }
 
 #[cfg(test)]
-mod largest_tests {
+mod tests {
     use super::*;
+
+    const GB: u64 = 1 << 30;
 
     #[test]
     fn the_largest_come_first_and_of_equal_ones_the_first_met() {
@@ -320,11 +319,6 @@ mod largest_tests {
             ]
         );
     }
-}
-
-#[cfg(test)]
-mod sizes_tests {
-    use super::*;
 
     #[test]
     fn a_class_ends_with_its_largest_size() {
@@ -340,13 +334,6 @@ mod sizes_tests {
         sizes.add(409_600);
         assert_eq!(sizes.0.len(), CLASSES.len());
     }
-}
-
-#[cfg(test)]
-mod tally_tests {
-    use super::*;
-
-    const GB: u64 = 1 << 30;
 
     #[test]
     fn a_collection_over_10_gb_is_named_among_millions_of_small_ones() {

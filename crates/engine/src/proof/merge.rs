@@ -164,31 +164,27 @@ struct Merge {
     at_once: usize,
 }
 
+/// A run that is read.
 #[derive(Debug)]
 struct RunCursor {
-    extent: RunExtent,
+    /// Where its unread records begin and end, in bytes.
+    from: u64,
+    to: u64,
     /// Records that are read and not handed out, the next one last.
     ready: Vec<Record>,
 }
 
 impl Merge {
     fn new(runs: SortedRuns, memory: usize) -> Result<Self, ProofError> {
-        let extents = runs.extents();
+        let cursors = runs.cursors();
         // Half of the memory: the allocator may still hold what the gathering gave back.
-        let at_once = memory / 2 / RECORD / extents.len().max(1);
+        let at_once = memory / 2 / RECORD / cursors.len().max(1);
         let mut merge = Self {
             runs,
-            heads: BinaryHeap::with_capacity(extents.len()),
-            cursors: Vec::new(),
+            heads: BinaryHeap::with_capacity(cursors.len()),
+            cursors,
             at_once: at_once.max(FEWEST),
         };
-        merge.cursors = extents
-            .into_iter()
-            .map(|extent| RunCursor {
-                extent,
-                ready: Vec::new(),
-            })
-            .collect();
         for run in 0..merge.cursors.len() {
             merge.advance(run)?;
         }
@@ -209,9 +205,8 @@ impl Merge {
             return Ok(());
         };
         if cursor.ready.is_empty() {
-            let (extent, ready) = (&mut cursor.extent, &mut cursor.ready);
-            self.runs.read(extent, self.at_once, ready)?;
-            ready.reverse();
+            self.runs.read(cursor, self.at_once)?;
+            cursor.ready.reverse();
         }
         if let Some(record) = cursor.ready.pop() {
             self.heads.push(Reverse((record, run)));
@@ -233,13 +228,6 @@ pub(super) struct SortedRuns {
     file: Option<File>,
     /// Where each run ends, in bytes; it begins where the one before it ends.
     ends: Vec<u64>,
-}
-
-/// Where a run's unread records stand.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RunExtent {
-    pub(super) from: u64,
-    pub(super) to: u64,
 }
 
 impl SortedRuns {
@@ -269,13 +257,15 @@ impl SortedRuns {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Where each run stands.
-    pub(super) fn extents(&self) -> Vec<RunExtent> {
+    /// Each run at its beginning.
+    fn cursors(&self) -> Vec<RunCursor> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
-        let extents = begins.zip(&self.ends);
-        extents
-            .map(|(from, to)| RunExtent { from, to: *to })
-            .collect()
+        let cursors = begins.zip(&self.ends).map(|(from, to)| RunCursor {
+            from,
+            to: *to,
+            ready: Vec::new(),
+        });
+        cursors.collect()
     }
 
     /// Writes one more run.
@@ -308,23 +298,18 @@ impl SortedRuns {
         Ok(())
     }
 
-    /// Reads the next records of an extent, as many as `most`, into `into`, which is empty.
-    pub(super) fn read(
-        &mut self,
-        extent: &mut RunExtent,
-        most: usize,
-        into: &mut Vec<Record>,
-    ) -> Result<(), ProofError> {
+    /// Reads the next records of a run, as many as `most`, where none is ready.
+    fn read(&mut self, run: &mut RunCursor, most: usize) -> Result<(), ProofError> {
         let wanted = u64::try_from(most * RECORD).unwrap_or(u64::MAX);
-        let bytes = wanted.min(extent.to - extent.from);
+        let bytes = wanted.min(run.to - run.from);
         let Some(file) = &mut self.file else {
             return Ok(());
         };
-        read(file, extent.from, bytes, into).map_err(|cause| ProofError::Read {
+        read(file, run.from, bytes, &mut run.ready).map_err(|cause| ProofError::Read {
             folder: self.folder.clone(),
             cause,
         })?;
-        extent.from += bytes;
+        run.from += bytes;
         Ok(())
     }
 }

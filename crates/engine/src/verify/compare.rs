@@ -6,25 +6,25 @@ use dynafold_dynamodb::{Attribute, Item};
 
 use super::report::{AttributeDifference, AttributeFinding};
 
-/// Attributes that are named of one item.
-const NAMED: usize = 50;
+/// Attributes of one item that the report names.
+const NAMED_ATTRIBUTES: usize = 50;
 
 /// Says how the table's item differs from the one that the source makes; nothing if it does not.
 pub(super) fn compare(expected: &Item, found: &Item) -> Vec<AttributeFinding> {
     let mut findings = Vec::new();
-    members("", &expected.attributes, &found.attributes, &mut findings);
+    compare_members("", &expected.attributes, &found.attributes, &mut findings);
     findings
 }
 
 type Members = [(Arc<str>, Attribute)];
 
-fn note(findings: &mut Vec<AttributeFinding>, name: String, difference: AttributeDifference) {
-    if findings.len() < NAMED {
-        findings.push(AttributeFinding { name, difference });
-    }
-}
-
-fn members(path: &str, expected: &Members, found: &Members, findings: &mut Vec<AttributeFinding>) {
+/// `path`: that of the map that has these members, with its dot.
+fn compare_members(
+    path: &str,
+    expected: &Members,
+    found: &Members,
+    findings: &mut Vec<AttributeFinding>,
+) {
     for (name, _) in found {
         if !expected.iter().any(|(other, _)| other == name) {
             let name = format!("{path}{name}");
@@ -36,12 +36,12 @@ fn members(path: &str, expected: &Members, found: &Members, findings: &mut Vec<A
         let path = format!("{path}{name}");
         match other {
             None => note(findings, path, AttributeDifference::Missing),
-            Some((_, other)) => values(path, value, other, findings),
+            Some((_, other)) => compare_values(path, value, other, findings),
         }
     }
 }
 
-fn values(
+fn compare_values(
     path: String,
     expected: &Attribute,
     found: &Attribute,
@@ -52,14 +52,14 @@ fn values(
     }
     match (expected, found) {
         (Attribute::M(expected), Attribute::M(found)) => {
-            members(&format!("{path}."), expected, found, findings);
+            compare_members(&format!("{path}."), expected, found, findings);
         }
         (Attribute::L(expected), Attribute::L(found)) if expected.len() == found.len() => {
             if reordered(expected, found) {
                 return note(findings, path, AttributeDifference::Order);
             }
             for (at, (expected, found)) in expected.iter().zip(found).enumerate() {
-                values(format!("{path}[{at}]"), expected, found, findings);
+                compare_values(format!("{path}[{at}]"), expected, found, findings);
             }
         }
         _ if expected.type_name() == found.type_name() => {
@@ -72,6 +72,12 @@ fn values(
             };
             note(findings, path, difference);
         }
+    }
+}
+
+fn note(findings: &mut Vec<AttributeFinding>, name: String, difference: AttributeDifference) {
+    if findings.len() < NAMED_ATTRIBUTES {
+        findings.push(AttributeFinding { name, difference });
     }
 }
 
@@ -172,6 +178,7 @@ mod tests {
     fn no_item_has_very_many_attributes_named() {
         let names: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
         let all: Vec<_> = names.iter().map(|n| (n.as_str(), text("x"))).collect();
-        assert_eq!(differences(&item(&all), &item(&[])).len(), NAMED);
+        let missing = differences(&item(&all), &item(&[]));
+        assert_eq!(missing.len(), NAMED_ATTRIBUTES);
     }
 }

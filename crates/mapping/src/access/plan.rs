@@ -7,7 +7,7 @@ use dynafold_dynamodb::{
 };
 use dynafold_relational::value::{Number, Text, Value};
 
-use super::recover::attribute;
+use super::recover::compared_attribute;
 use crate::item::{RenderError, evaluate, text_of, to_attribute};
 use crate::model::{
     AccessPattern, FilterExpression, FilterOperand, SortCondition, Template, TemplatePart,
@@ -178,7 +178,7 @@ impl RequestMaker<'_> {
             if let Some(at) = ranges.find(|at| sort_order(value(**at), value(**at + 1)).is_gt()) {
                 let written = |at| written(pattern, filter, at);
                 return Err(PlanError::Reversed {
-                    attribute: attribute(filter, *at).cloned().unwrap_or_default(),
+                    attribute: compared_attribute(filter, *at).cloned().unwrap_or_default(),
                     low: written(*at),
                     high: written(*at + 1),
                 });

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::{Attribute, Item};
 use dynafold_relational::value::Value;
-use percent_encoding::percent_decode_str;
 
 use super::read;
 use crate::item::text_of;
@@ -21,7 +20,7 @@ use crate::template::Filter;
 /// items of one partition; they may be the same. `None` stands for what the items do not tell.
 pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Vec<Option<Value>> {
     let mut texts: Vec<Option<String>> = vec![None; pattern.parameters.len()];
-    let key = |item: &Item, name: &str| item.get(name).and_then(text);
+    let key = |item: &Item, name: &str| item.get(name).and_then(key_text);
     for (attribute, template) in &pattern.partition {
         if let Some(text) = key(first, &attribute.name) {
             cut(template, &text, true, &mut texts);
@@ -47,7 +46,7 @@ pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Vec<Option
         }
     }
     if let Some(filter) = &pattern.filter {
-        filtered(filter, first, &mut texts);
+        recover_from_filter(filter, first, &mut texts);
     }
     let parameters = pattern.parameters.iter().zip(texts);
     let values = parameters.map(|(parameter, text)| read(parameter, &text?, None).ok());
@@ -76,8 +75,7 @@ pub fn end_of_range(pattern: &AccessPattern, last: bool) -> Option<AccessPattern
     Some(end)
 }
 
-/// A key's value as text.
-fn text(value: &Attribute) -> Option<String> {
+fn key_text(value: &Attribute) -> Option<String> {
     match value {
         Attribute::S(text) => Some(text.to_string()),
         Attribute::N(number) => Some(number.as_str().to_owned()),
@@ -97,34 +95,15 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
                 None => return,
             },
             TemplatePart::Value(placeholder) => {
-                let width = placeholder.filters.last().and_then(Filter::width);
-                let end = match (width, parts.get(at + 1)) {
-                    (Some(width), _) => rest
-                        .char_indices()
-                        .nth(width)
-                        .map_or(rest.len(), |(end, _)| end),
-                    // Text that closes the bound of a range, as in `INV#{to}$`, stands in no key: the
-                    // element before it does.
-                    (None, Some(TemplatePart::Text(next)))
-                        if !whole && at + 2 == parts.len() && !next.contains('#') =>
-                    {
-                        let element = rest.find('#').unwrap_or(rest.len());
-                        rest.find(next.as_str())
-                            .map_or(element, |end| end.min(element))
-                    }
-                    (None, Some(TemplatePart::Text(next))) => match rest.find(next.as_str()) {
-                        Some(end) => end,
-                        None => return,
-                    },
-                    // An element of a longer key ends where the next begins.
-                    (None, _) if !whole => rest.find('#').unwrap_or(rest.len()),
-                    (None, _) => rest.len(),
+                let behind = parts.get(at + 1..).unwrap_or_default();
+                let Some(end) = end_of_value(rest, placeholder, behind, whole) else {
+                    return;
                 };
                 let (taken, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
                 rest = after;
                 let place = placeholder.place.column;
                 if let Some(empty @ None) = texts.get_mut(place) {
-                    *empty = undone(placeholder, taken);
+                    *empty = undo_filters(placeholder, taken);
                 }
             }
             TemplatePart::Optional(_) => {}
@@ -132,12 +111,34 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
     }
 }
 
+/// The bytes of a placeholder's text at the beginning of `rest`. `behind`: what the template has behind the placeholder.
+fn end_of_value(
+    rest: &str,
+    placeholder: &Placeholder,
+    behind: &[&TemplatePart],
+    whole: bool,
+) -> Option<usize> {
+    if let Some(width) = placeholder.filters.last().and_then(Filter::width) {
+        let next = rest.char_indices().nth(width);
+        return Some(next.map_or(rest.len(), |(end, _)| end));
+    }
+    // An element of a longer key ends where the next begins.
+    let element = rest.find('#').unwrap_or(rest.len());
+    match behind {
+        // Text that closes the bound of a range, as in `INV#{to}$`, stands in no key: the element before it does.
+        [TemplatePart::Text(next)] if !whole && !next.contains('#') => {
+            let end = rest.find(next.as_str());
+            Some(end.map_or(element, |end| end.min(element)))
+        }
+        [TemplatePart::Text(next), ..] => rest.find(next.as_str()),
+        _ if whole => Some(rest.len()),
+        _ => Some(element),
+    }
+}
+
 /// The text that a caller gives, so that a placeholder makes this one.
-fn undone(placeholder: &Placeholder, made: &str) -> Option<String> {
-    let mut text = match placeholder.escape {
-        Some(_) => percent_decode_str(made).decode_utf8_lossy().into_owned(),
-        None => made.to_owned(),
-    };
+fn undo_filters(placeholder: &Placeholder, made: &str) -> Option<String> {
+    let mut text = placeholder.unescaped(made)?;
     for filter in placeholder.filters.iter().rev() {
         match filter {
             Filter::Shard(_) | Filter::Ordered | Filter::Redact | Filter::Pseudonym => return None,
@@ -162,7 +163,7 @@ fn complement(text: &str) -> String {
 }
 
 /// Parameters of a filter expression: what the item has in the attribute before each of them.
-fn filtered(filter: &FilterExpression, item: &Item, texts: &mut [Option<String>]) {
+fn recover_from_filter(filter: &FilterExpression, item: &Item, texts: &mut [Option<String>]) {
     for (at, operand) in filter.values.iter().enumerate() {
         let FilterOperand::Parameter(index) = operand else {
             continue;
@@ -170,12 +171,13 @@ fn filtered(filter: &FilterExpression, item: &Item, texts: &mut [Option<String>]
         let Some(empty @ None) = texts.get_mut(*index) else {
             continue;
         };
-        *empty = attribute(filter, at).and_then(|name| text(item.get(name)?));
+        let name = compared_attribute(filter, at);
+        *empty = name.and_then(|name| key_text(item.get(name)?));
     }
 }
 
 /// The attribute that a value of a filter expression is compared with.
-pub(super) fn attribute(filter: &FilterExpression, value: usize) -> Option<&Arc<str>> {
+pub(super) fn compared_attribute(filter: &FilterExpression, value: usize) -> Option<&Arc<str>> {
     let words = || {
         filter
             .text
@@ -190,10 +192,47 @@ pub(super) fn attribute(filter: &FilterExpression, value: usize) -> Option<&Arc<
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::catalog::TypeFamily;
+
     use super::*;
 
+    fn text(text: &str) -> TemplatePart {
+        TemplatePart::Text(text.to_owned())
+    }
+
+    fn value(column: usize, filters: &[Filter]) -> TemplatePart {
+        TemplatePart::Value(Placeholder {
+            filters: filters.to_vec(),
+            ..Placeholder::of_column(column, "c", TypeFamily::Text)
+        })
+    }
+
     #[test]
-    fn complements_are_undone() {
-        assert_eq!(complement("0099"), "9900");
+    fn a_key_is_cut_along_a_template() {
+        let number = Filter::Pad {
+            digits: 4,
+            scale: 0,
+        };
+        let padded = [text("O#"), value(0, &[number]), value(1, &[])];
+        let element = [text("O#"), value(0, &[]), text("#"), value(1, &[])];
+        let bound = [text("O#"), value(0, &[]), text("$")];
+        let countdown = [value(0, &[Filter::Desc { digits: 4 }])];
+        for (parts, key, whole, expected) in [
+            (&padded[..], "O#0012a#b", true, [Some("0012"), Some("a#b")]),
+            (&element[..], "O#a#b#c", true, [Some("a"), Some("b#c")]),
+            (&element[..], "O#a#b#c", false, [Some("a"), Some("b")]),
+            (&bound[..], "O#a#b", false, [Some("a"), None]),
+            (&bound[..], "O#a", true, [None, None]),
+            (&countdown[..], "0099", true, [Some("9900"), None]),
+            (&element[..], "U#a#b", true, [None, None]),
+        ] {
+            let mut texts = vec![None; 2];
+            let template = Template {
+                parts: parts.to_vec(),
+            };
+            cut(&template, key, whole, &mut texts);
+            let found: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
+            assert_eq!(found, expected, "{key}");
+        }
     }
 }

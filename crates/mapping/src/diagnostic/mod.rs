@@ -10,6 +10,8 @@ pub use weight::Risk;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -89,6 +91,15 @@ impl Diagnostic {
         self.code.severity()
     }
 }
+
+/// The message alone: [`render`] shows all of it.
+impl Display for Diagnostic {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Diagnostic {}
 
 /// What was found so far. All that check a mapping add to it, whatever else they hold.
 #[derive(Debug, Default)]

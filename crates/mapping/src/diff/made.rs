@@ -80,14 +80,14 @@ impl<'m> Made<'m> {
         };
         let ttl = model.table.ttl.as_deref().unwrap_or_default();
         // A `$spread` may bring the attribute too.
-        let expires = item_type.node(ttl);
-        let expires = expires.map_or_else(String::new, |node| exact.node(node));
-        let expires = expired.map(|expired| format!("{expired} by {ttl}: {expires}"));
-        let expires = expires.unwrap_or_default();
+        let expires = (item_type.node(ttl)).map_or_else(String::new, |node| exact.node(node));
+        let expired_exact = expired.map_or_else(String::new, |expired| {
+            format!("{expired} by {ttl}: {expires}")
+        });
         // Any member of what is spread may be a key.
         let keys = model.table.key_attributes().into_iter();
-        let keys = keys.map(|key| format!("{}{}", key.name, of_index(&key.name, model)));
-        let spread = some(spreads(&exact)).map(|spread| spread + &joined(keys, ", "));
+        let key_texts = keys.map(|key| format!("{}{}", key.name, of_index(&key.name, model)));
+        let spread = some(spreads(&exact)).map(|spread| spread + &joined(key_texts, ", "));
         let rivals = rivals(item_type, side);
         let is_query = pass.scan.from.sql().is_some();
         let row_key = |texts: &NodeTexts<'_>| some(texts.row_key(item_type)).filter(|_| is_query);
@@ -110,7 +110,7 @@ impl<'m> Made<'m> {
                 })
                 .collect(),
             others: vec![
-                part("expired", expired.map(str::to_owned), expires),
+                part("expired", expired.map(str::to_owned), expired_exact),
                 plainly(ABOVE, above(item_type, &rivals, model)),
                 part("$spread", some(spreads(&plain)), spread.unwrap_or_default()),
                 plainly("nulls", text_if(item_type.keep_nulls, "keep")),

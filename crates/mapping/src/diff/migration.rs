@@ -94,9 +94,9 @@ pub(super) struct Subject<'d, 'm> {
 
 pub(super) fn migration(subject: &Subject<'_, '_>) -> Migration {
     let new_table = new_table(subject);
-    let (steps, anew) = (subject.item_types.iter(), new_table.is_some());
-    let steps = steps.filter(|diff| !anew || diff.change != ChangeKind::Removed);
-    let steps: Vec<_> = steps.map(|diff| subject.step(diff, anew)).collect();
+    let (diffs, anew) = (subject.item_types.iter(), new_table.is_some());
+    let stepped = diffs.filter(|diff| !anew || diff.change != ChangeKind::Removed);
+    let steps: Vec<_> = stepped.map(|diff| subject.step(diff, anew)).collect();
     Migration {
         options: options(subject, anew, &steps),
         write_units: subject.write_units(&steps),
@@ -109,7 +109,10 @@ pub(super) fn migration(subject: &Subject<'_, '_>) -> Migration {
 fn new_table(subject: &Subject<'_, '_>) -> Option<String> {
     let (old, new) = (&subject.old.model.table, &subject.new.model.table);
     if old.name != new.name {
-        return Some(format!("the table `{}` is another one", new.name));
+        return Some(format!(
+            "the new mapping names another table, `{}`",
+            new.name
+        ));
     }
     if old.key_text() != new.key_text() {
         return Some("the key of a table cannot be changed".to_owned());
@@ -122,7 +125,7 @@ fn new_table(subject: &Subject<'_, '_>) -> Option<String> {
     };
     let index = subject.indexes.iter().find(changed)?;
     Some(format!(
-        "the local index `{}` cannot be added, changed or removed in a table that exists",
+        "the local index `{}` cannot be added, changed or removed in an existing table",
         index.index
     ))
 }

@@ -122,15 +122,15 @@ fn what_dynamodb_refuses_is_told() {
         ),
         (
             "attribute_type(a, 'T')",
-            "its types are S, SS, N, NS, B, BS, BOOL, NULL, L, M",
+            "`attribute_type` takes one of S, SS, N, NS, B, BS, BOOL, NULL, L, M",
         ),
         (
             "attribute_type(a, b)",
-            "the type of `attribute_type` is a text or a parameter",
+            "the second argument of `attribute_type` must be a text or a parameter",
         ),
         (
             "attribute_type(a, size(b))",
-            "the type of `attribute_type` is a text or a parameter",
+            "the second argument of `attribute_type` must be a text or a parameter",
         ),
         (
             "begins_with(a, size(b))",
@@ -178,7 +178,7 @@ fn what_is_nested_too_deep_is_refused_and_overflows_nothing() {
         let text = nested(open, 20_000, close);
         assert_eq!(
             faulty(&text),
-            "it is nested deeper than 100 levels",
+            "the filter nests deeper than 100 levels",
             "{open}"
         );
     }

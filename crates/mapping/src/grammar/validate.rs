@@ -60,7 +60,7 @@ pub(crate) fn validate(node: &YamlNode, shape: &ValueShape, what: &str, faults: 
 
 /// A key that stands one level too deep. What follows may belong to it, so that other faults come of this one.
 fn too_deep(entry: &YamlEntry, what: &str) -> Diagnostic {
-    let message = format!("`{}` is inside {what}", entry.key);
+    let message = format!("`{}` is inside {what} and belongs beside it", entry.key);
     Diagnostic::new(Code::Yaml, entry.key_span.clone(), message)
         .with_help(format!("indent it less, as far as {what}"))
 }
@@ -95,8 +95,8 @@ fn scalar(node: &YamlNode, shape: &ValueShape, what: &str, faults: &Diagnostics)
     match shape {
         ValueShape::Integer if text.parse::<u64>().is_ok_and(|number| number > 0) => {}
         ValueShape::Integer => faults.push(
-            fault(format!("{what} must be a whole number from 1"))
-                .with_help("write it without quotes, unit or separators: 100"),
+            fault(format!("{what} must be a whole number, 1 or more"))
+                .with_help("write it without unit or separators: 100"),
         ),
         ValueShape::Positive if text.parse().is_ok_and(|n: f64| n.is_finite() && n > 0.0) => {}
         ValueShape::Positive => faults.push(
@@ -335,8 +335,6 @@ fn words(shape: &ValueShape) -> String {
     }
 }
 
-// Which directives go together in one map.
-
 /// The directives that make a map a value of its own, each with those that go with it.
 const VALUES: &[(&str, &[&str])] = &[
     (
@@ -406,7 +404,7 @@ fn owner(name: &str) -> Option<&'static str> {
 fn stray(entry: &YamlEntry, faults: &Diagnostics) {
     if let Some(main) = owner(&entry.key) {
         let message = format!("`{}` needs `{main}`", entry.key);
-        let help = format!("add {main} to the same map");
+        let help = format!("add `{main}` to the same map");
         faults.add(Code::Directive, entry.key_span.clone(), message, help);
     }
 }
@@ -417,7 +415,7 @@ fn refuse_single_values(node: &YamlNode, faults: &Diagnostics) {
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {
             let message = format!(
-                "`{}` makes the value of one attribute, and here it stands where attributes are named",
+                "`{}` makes the value of one attribute, and here no attribute is named",
                 entry.key
             );
             let help = format!("name the attribute: name: {{ {}: … }}", entry.key);

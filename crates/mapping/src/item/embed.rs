@@ -1,6 +1,7 @@
 //! Builds embedded children inside their parent's item.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use dynafold_dynamodb::Attribute;
@@ -34,39 +35,22 @@ impl Folder {
                 _ => None,
             });
         match &embed.container {
-            ChildContainer::List => self.children(sink, embed, rows, keep_null).map(Some),
+            ChildContainer::List => self.child_list(sink, embed, rows, keep_null).map(Some),
             // A set needs values, not JSON: its members must have one type and differ.
-            ChildContainer::Set => match self.children(&mut Values, embed, rows, keep_null)? {
+            ChildContainer::Set => match self.child_list(&mut Values, embed, rows, keep_null)? {
                 Attribute::L(elements) if !elements.is_empty() => {
                     Ok(Some(sink.attribute(Cow::Owned(to_set(&elements)?))))
                 }
                 _ => Ok(None),
             },
             ChildContainer::Map(name) => {
-                let mut names: Vec<Arc<str>> = Vec::with_capacity(children.len());
-                let mut map = sink.map();
-                for (at, row) in rows {
-                    let name = self
-                        .member_name(name, row)
-                        .map_err(|fault| fault.at_index(at))?;
-                    if names.contains(&name) {
-                        return Err(member_twice(embed).at(&name));
-                    }
-                    let made = sink.member(&mut map, &name, |sink| {
-                        let made = self.node(sink, &embed.each, row, keep_null)?;
-                        if made.is_some() {
-                            names.push(name.clone());
-                        }
-                        Ok(made)
-                    });
-                    made.map_err(|fault| fault.at(&name))?;
-                }
-                Ok(Some(sink.end_map(map)))
+                let map = self.child_map(sink, embed, name, rows, keep_null);
+                map.map(Some)
             }
         }
     }
 
-    fn children<'r, S: Sink>(
+    fn child_list<'r, S: Sink>(
         &self,
         sink: &mut S,
         embed: &EmbedNode,
@@ -75,12 +59,43 @@ impl Folder {
     ) -> Result<S::Made, Fault> {
         let mut list = sink.list();
         for (at, row) in rows {
-            let made = sink.element(&mut list, |sink| {
+            let added = sink.element(&mut list, |sink| {
                 self.node(sink, &embed.each, row, keep_null)
             });
-            made.map_err(|fault| fault.at_index(at))?;
+            added.map_err(|fault| fault.at_index(at))?;
         }
         Ok(sink.end_list(list))
+    }
+
+    /// `name`: the template of the members' names.
+    fn child_map<'r, S: Sink>(
+        &self,
+        sink: &mut S,
+        embed: &EmbedNode,
+        name: &Template,
+        rows: impl Iterator<Item = (usize, &'r [Value])>,
+        keep_null: bool,
+    ) -> Result<S::Made, Fault> {
+        let mut names: HashSet<Arc<str>> = HashSet::new();
+        let mut map = sink.map();
+        for (at, row) in rows {
+            let name = self
+                .member_name(name, row)
+                .map_err(|fault| fault.at_index(at))?;
+            if names.contains(&name) {
+                return Err(member_twice(embed).at(&name));
+            }
+            let added = sink.member(&mut map, &name, |sink| {
+                let value = self.node(sink, &embed.each, row, keep_null)?;
+                // A child without a value is absent, and leaves its name to another.
+                if value.is_some() {
+                    names.insert(name.clone());
+                }
+                Ok(value)
+            });
+            added.map_err(|fault| fault.at(&name))?;
+        }
+        Ok(sink.end_map(map))
     }
 
     fn member_name(&self, name: &Template, row: &[Value]) -> Result<Arc<str>, Fault> {
@@ -96,7 +111,7 @@ impl Folder {
 fn member_twice(embed: &EmbedNode) -> Fault {
     Fault::new(
         "embed-key",
-        format!("two children from `{}` have one `$key`", embed.written),
+        format!("two children from `{}` have the same `$key`", embed.written),
     )
     .help("make the `$key` template different for each, or use a list")
 }

@@ -335,10 +335,11 @@ fn typed(wanted: DynamoType, made: Option<&'static str>) -> Result<(), Fault> {
     match made {
         None | Some("NULL") => Ok(()),
         Some(made) if made == name => Ok(()),
-        Some(_) => Err(
-            Fault::new("wrong-type", format!("the value is not of the type {name}"))
-                .help("convert it with a filter, or remove `$type`"),
-        ),
+        Some(made) => Err(Fault::new(
+            "wrong-type",
+            format!("the value has the type {made}, not {name}"),
+        )
+        .help("convert it with a filter, or remove `$type`")),
     }
 }
 

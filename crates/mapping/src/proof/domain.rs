@@ -151,7 +151,7 @@ impl Domain {
                 };
                 let domain = Self::new(ValueKind::Number, forms, Some(20));
                 if declared.eq_ignore_ascii_case("year(2)") {
-                    domain.losing("a year of two digits stands for two years")
+                    domain.losing("a year of two digits may stand for several years")
                 } else {
                     domain
                 }

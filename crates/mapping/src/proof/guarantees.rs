@@ -243,7 +243,7 @@ impl OfTable<'_, '_> {
             how.push_str(self.coarseness().2);
         }
         if columns_of_table.iter().any(|column| column.insensitive) {
-            how.push_str("; its texts have one spelling, because the database takes texts for equal that differ in case, accents or blanks at the end");
+            how.push_str("; its texts have one spelling, because the database treats different spellings as equal");
         }
         if nulls_equal {
             how.push_str("; NULL counts as a value");

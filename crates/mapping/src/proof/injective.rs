@@ -140,8 +140,6 @@ fn responsible(column: usize, facts: &RowFacts, readings: &[ValueReading<'_>], g
     found.map_or((Gap::Absent, 0), |at| (gap, at))
 }
 
-// Whether a value can be read back from a key, and what keeps it from that.
-
 /// A value of the key, and what is known of reading it back.
 struct ValueReading<'t> {
     each: ValueUse<'t>,
@@ -203,9 +201,7 @@ impl ValueReading<'_> {
     }
 }
 
-// What is said of the keys: the verdict, why, and two rows that would meet.
-
-/// What is known of an item type's keys.
+/// What is known of an item type's keys: the verdict, why, and two rows that would meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Injectivity {
     pub shown: KeyProofEnd,

@@ -103,7 +103,7 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
             WrittenForm::InOrder(format!("`{name}` is in the order of its bytes"))
         }
         (ValueKind::Boolean, _) => {
-            WrittenForm::InOrder(format!("`{name}` is false before it is true"))
+            WrittenForm::InOrder(format!("`{name}` sorts false before true"))
         }
         (ValueKind::Number, _)
         | (
@@ -152,10 +152,10 @@ fn value(subject: ProofSubject<'_>, placeholder: &Placeholder) -> Result<String,
             format!("pad it: {{{name} | pad(10)}}, or {{{name} | ordered}} if it can be negative"),
         )),
         (WrittenForm::Time, _) if domain.forms.len() == 1 && domain.width().is_some() => {
-            Ok(format!("`{name}` is a time with one number of digits"))
+            Ok(format!("`{name}` is a time of fixed length"))
         }
         (WrittenForm::Time, _) => Err(Disorder::open(format!(
-            "`{name}` is a time with varying digits"
+            "`{name}` is a time of varying length"
         ))),
     }
 }
@@ -216,7 +216,7 @@ fn rewritten(
         },
         Filter::Iso | Filter::Date | Filter::Time(_) => Ok(WrittenForm::Time),
         Filter::Epoch | Filter::EpochMs | Filter::Number => Ok(WrittenForm::Number),
-        Filter::Bool => in_order("is false before it is true"),
+        Filter::Bool => in_order("sorts false before true"),
         Filter::String if before.unfit && before.kind != ValueKind::Text => {
             open("may hold what does not fit its type")
         }

@@ -195,9 +195,11 @@ impl Domain {
         match self.kind {
             ValueKind::Number if !letters(&self.forms).allows('x') => self,
             _ => {
-                let domain = self.losing("`number` reads 1 and 1.0 as the same number");
-                let domain = domain.in_forms(vec![some(CharSet::figures())]);
-                let domain = domain.of_kind(ValueKind::Number).settled();
+                let domain = self
+                    .losing("`number` reads 1 and 1.0 as the same number")
+                    .in_forms(vec![some(CharSet::figures())])
+                    .of_kind(ValueKind::Number)
+                    .settled();
                 domain.with_bytes(Some(NUMBER_BYTES))
             }
         }

@@ -17,7 +17,7 @@ use crate::template::{Filter, canonical};
 /// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
 const NUMBER: usize = 22;
 /// Columns that are named where an item can grow too large.
-const NAMED: usize = 3;
+const NAMED_COLUMNS: usize = 3;
 
 /// Bytes with what they come from.
 #[derive(Debug, Default, Clone)]
@@ -295,6 +295,6 @@ pub(crate) fn refused(
 
 fn heaviest(mut columns: Vec<(String, usize)>) -> Vec<String> {
     columns.sort_by(|(_, a), (_, b)| b.cmp(a));
-    columns.truncate(NAMED);
+    columns.truncate(NAMED_COLUMNS);
     columns.into_iter().map(|(name, _)| name).collect()
 }

@@ -66,9 +66,8 @@ pub(super) fn letters(forms: &[TextForm]) -> CharSet {
     all.fold(CharSet::of(""), CharSet::or)
 }
 
-// Sets of characters. A set may hold more than a text can have, never less: what is proved for it holds for every text.
-
-/// A set of characters (Unicode scalar values).
+/// A set of characters (Unicode scalar values). It may hold more than a text can have, never less: what is proved for it
+/// holds for every text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct CharSet {
     /// A bit for each ASCII character.

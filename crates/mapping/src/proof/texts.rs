@@ -196,8 +196,8 @@ fn agrees(values: &[&Exact], reading: &[Option<&str>]) -> bool {
                 (each.value.filters.as_slice(), text)
             })
             .collect();
-        let mut told = texts.iter();
-        match told.find_map(|(filters, text)| whole(filters, text.as_deref()?)) {
+        let mut known = texts.iter();
+        match known.find_map(|(filters, text)| whole(filters, text.as_deref()?)) {
             Some(value) => texts.iter().all(|(filters, text)| {
                 let text = text.as_deref();
                 match filters {
@@ -302,10 +302,8 @@ pub(crate) fn key_texts(subject: ProofSubject<'_>) -> Vec<KeyTexts> {
         .collect()
 }
 
-// Which texts of its forms a value has: its forms are wider, which is safe for what must not meet, and not for
-// what is deleted.
-
-/// Which texts of its forms a value has.
+/// Which texts of its forms a value has: its forms are wider, which is safe for what must not meet, and not for
+/// what is deleted.
 #[derive(Debug, Clone)]
 struct Exact {
     kind: Kind,

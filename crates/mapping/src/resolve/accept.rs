@@ -65,7 +65,7 @@ fn code(name: &str) -> Result<Code, (String, String)> {
     match Code::ALL.iter().find(|code| code.as_str() == name) {
         Some(Code::UnneededAcceptance) => Err((
             "this warning cannot be accepted".to_owned(),
-            "remove the acceptance that is not needed".to_owned(),
+            "remove from `accept` the code that is not needed".to_owned(),
         )),
         Some(code) if is_warning(&code) => Ok(*code),
         Some(_) => Err((
@@ -82,10 +82,8 @@ fn code(name: &str) -> Result<Code, (String, String)> {
     }
 }
 
-// Parameters in the SQL of item types, to which nothing gives a value: SQLite and MySQL take some of them for NULL, and
-// leave out every row.
-
-/// Tells of parameters in `where`, `$when` and `from: { sql }`.
+/// Reports parameters in `where`, `$when` and `from: { sql }`, to which nothing gives a value: SQLite and MySQL take some
+/// of them for NULL, and leave out every row.
 pub(super) fn check(whole: &ResolvedMapping<'_>) {
     let dbms = whole.catalog.dbms;
     for sql in whole.raw.queries() {

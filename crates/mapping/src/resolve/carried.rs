@@ -308,7 +308,7 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
         ConditionTest::Compare { left, op, right } if *op != Comparator::NotDistinct => {
             if [left, right].iter().any(|side| is_null(side)) {
                 return Some((
-                    "no value is equal or unequal to NULL".to_owned(),
+                    "a comparison with NULL never holds".to_owned(),
                     "use IS NULL or IS NOT NULL".to_owned(),
                 ));
             }
@@ -443,8 +443,6 @@ fn column<'a>(operand: &Operand, scope: &Scope<'a>) -> Option<&'a Column> {
     table.columns.iter().find(|column| name.is(&column.name))
 }
 
-// How each access pattern is served, for the report of `check`.
-
 /// Bytes that one read unit reads.
 const UNIT: usize = 4096;
 
@@ -460,13 +458,15 @@ pub(super) fn served(
     // As `access::plan` decides it: one shard is asked by a Query, too.
     let is_whole = pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none();
     let limit = if is_whole { Some(1) } else { pattern.limit };
-    let most = sizes.iter().filter(|size| finds.contains(&size.item_type));
-    let most = most.map(|size| {
-        size.most_bytes
-            .unwrap_or(MAX_ITEM_BYTES)
-            .min(MAX_ITEM_BYTES)
-    });
-    let most = most.max();
+    let most = sizes
+        .iter()
+        .filter(|size| finds.contains(&size.item_type))
+        .map(|size| {
+            size.most_bytes
+                .unwrap_or(MAX_ITEM_BYTES)
+                .min(MAX_ITEM_BYTES)
+        })
+        .max();
     let most_units = limit
         .zip(most)
         .filter(|_| pattern.filter.is_none())

@@ -50,10 +50,13 @@ impl ItemBinder<'_> {
             return Vec::new();
         }
         let positions: Vec<usize> = scope.elements.iter().map(|element| element.index).collect();
-        let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
-            JoinUniqueness::Supposed(doubt) => Some(doubt),
-            JoinUniqueness::Enforced | JoinUniqueness::Unknown => None,
-        });
+        let of_joins = scope
+            .joins
+            .iter()
+            .find_map(|parent| match parent.uniqueness {
+                JoinUniqueness::Supposed(doubt) => Some(doubt),
+                JoinUniqueness::Enforced | JoinUniqueness::Unknown => None,
+            });
         let mut unique =
             |called: String, columns: &[String], doubt: Option<&'static str>| UniqueColumns {
                 called,
@@ -191,9 +194,11 @@ impl ItemBinder<'_> {
                 if !parent.on.iter().all(|on| self.is_exact(parent, on)) {
                     continue;
                 }
-                let ours = parent.on.iter();
-                let ours = ours.map(|on| self.index(on.owner.as_deref(), &on.ours));
-                let ours: Vec<usize> = ours.collect();
+                let ours: Vec<usize> = parent
+                    .on
+                    .iter()
+                    .map(|on| self.index(on.owner.as_deref(), &on.ours))
+                    .collect();
                 match key.doubt {
                     None => determined.push((theirs, ours)),
                     Some(_) => unenforced.extend(ours),
@@ -239,7 +244,7 @@ impl ItemBinder<'_> {
             _ if scope
                 .joins
                 .iter()
-                .any(|parent| parent.one == JoinUniqueness::Unknown) =>
+                .any(|parent| parent.uniqueness == JoinUniqueness::Unknown) =>
             {
                 RelationKind::Multiplied
             }

@@ -5,7 +5,7 @@ use dynafold_relational::catalog::{DataType, Table, TypeFamily};
 use dynafold_relational::scan::Embed;
 
 use super::bind::ItemBinder;
-use super::join::{matched, ours};
+use super::join::{column_pairs, our_column};
 use super::pass::PassBuilder;
 use super::scope::{ColumnPair, ExplodedElement, Scope};
 use crate::diagnostic::Code;
@@ -81,7 +81,7 @@ impl ItemBinder<'_> {
         let key = &self.scope.key;
         if key.is_empty() {
             let message = format!(
-                "the rows of `{}` have no key, so it is not known which rows of `{}` belong to which",
+                "the rows of `{}` have no key, so it is not known to which of them each row of `{}` belongs",
                 self.scope.written, name.value
             );
             let help = match self.scope.table {
@@ -106,7 +106,7 @@ impl ItemBinder<'_> {
     ) -> Option<Vec<ColumnPair>> {
         let table = child.table?;
         if let Some(pairs) = yaml.get("$match") {
-            return matched(Code::Embed, &read_pairs(Some(pairs)), table, self.scope);
+            return column_pairs(Code::Embed, &read_pairs(Some(pairs)), table, self.scope);
         }
         let mut help =
             "name the columns that match: $match: { child_column: our_column }".to_owned();
@@ -170,7 +170,7 @@ impl ItemBinder<'_> {
             Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
             _ => (text, false),
         };
-        let found = ours(&written.with(name.to_owned()), self.scope)?;
+        let found = our_column(&written.with(name.to_owned()), self.scope)?;
         let (owner, data_type) = (found.owner.as_deref(), &found.known?.data_type);
         Some((self.pass.column(owner, &found.column, data_type), descends))
     }
@@ -203,9 +203,7 @@ fn listed(keys: &[Vec<ColumnPair>]) -> String {
     keys.iter().map(pairs).collect::<Vec<_>>().join(" and ")
 }
 
-// Binds `explode`: arrays of which each element makes an item.
-
-/// Gives every exploded element its places in the row, and adds it to the scope.
+/// Binds `explode`: gives every exploded element its places in the row, and adds it to the scope.
 pub(super) fn resolve(
     raw: &RawItem,
     scope: &mut Scope<'_>,
@@ -291,7 +289,8 @@ impl ItemBinder<'_> {
                         | TypeFamily::Map
                         | TypeFamily::Set),
                     ) => {
-                        self.misfit(written, "a set", given, "use `$as: list`");
+                        let what = "a member of a set";
+                        self.misfit(written, what, given, "use `$as: list`");
                     }
                     _ => {
                         if let (Some(AttributeNode::Template(member)), Some(on)) = (each, on) {

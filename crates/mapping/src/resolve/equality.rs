@@ -1,39 +1,16 @@
-//! What the database holds equal, and DynamoDB does not.
+//! Whether two columns that a mapping matches can be equal at all: a number and a text cannot, and
+//! each database has its own way of not saying so. And whether what is equal is the same in every plan.
 
 use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, TypeFamily};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::Placeholder;
 use crate::raw::Spanned;
-use crate::template::Filter;
-
-/// Whether texts of a column that differ are equal to the database. Those of UUIDs are written one way, and to a
-/// collation of bytes it is blanks at the end alone that make no difference.
-pub(super) fn is_insensitive(column: &Column) -> bool {
-    let is_text = match column.data_type {
-        DataType::Text { max_chars } => {
-            max_chars != Some(36) || !column.declared.starts_with("char(")
-        }
-        DataType::Dynamic => true,
-        _ => false,
-    };
-    column.insensitive && is_text && column.collation.is_some()
-}
-
-/// Whether a key writes a value in one case, so that it was thought of.
-pub(super) fn folds(placeholder: &Placeholder) -> bool {
-    let mut filters = placeholder.filters.iter();
-    filters.any(|filter| matches!(filter, Filter::Lower | Filter::Upper | Filter::Map { .. }))
-}
-
-// Whether two columns that a mapping matches can be equal at all: a number and a text cannot, and
-// each database has its own way of not saying so. And whether what is equal is the same in every plan.
 
 const CONVERT: &str = "match columns of one type; a query can convert: from: { sql: SELECT …, CAST(… AS …) AS …, key: […] }";
 
 /// What is wrong with matching `theirs` with `ours`, if they are of different kinds; `code` is that
 /// of a match that is refused.
-pub(super) fn unlike(
+pub(super) fn mismatch(
     code: Code,
     (written, ours): (&Spanned<String>, &Column),
     theirs: &Column,
@@ -50,7 +27,7 @@ pub(super) fn unlike(
     );
     let (code, message, help) = if depends {
         let message = format!(
-            "{kinds}: the database compares them as doubles, so different numbers may be equal, and an index finds other rows than a comparison"
+            "{kinds}: the database compares them as doubles, so different numbers may be equal, and which rows match depends on whether it uses an index"
         );
         (code, message, CONVERT)
     } else if strict {

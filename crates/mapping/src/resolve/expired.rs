@@ -32,14 +32,14 @@ fn report<'a>(
     ttl: &str,
     found: &[&'a ResolvedItem],
 ) {
-    let expiring = found.iter().map(|item| &item.item);
-    let expiring = expiring.filter(|item| item.may_expire(whole.table));
-    let expiring = joined(expiring.map(|item| &*item.name), ", ");
+    let item_types = found.iter().map(|item| &item.item);
+    let expire = item_types.filter(|item| item.may_expire(whole.table));
+    let expiring = joined(expire.map(|item| &*item.name), ", ");
     if expiring.is_empty() {
         return;
     }
     let message = format!(
-        "items of {expiring} may come back after they have expired: DynamoDB deletes them days later"
+        "this pattern may return items of {expiring} that have expired: DynamoDB deletes them within days, not at once"
     );
     let mut all = found.iter();
     let lacking = all.any(|item| may_lack(whole.subject(item), ttl));

@@ -3,7 +3,6 @@
 
 use dynafold_relational::catalog::{Column, ForeignKey};
 
-use super::equality::{folds, is_insensitive};
 use super::patterns::BoundPattern;
 use super::{ResolvedItem, ResolvedMapping};
 use crate::diagnostic::{Code, Diagnostic};
@@ -46,7 +45,7 @@ fn parent_spelling(
 ) -> Option<String> {
     let (passes, catalog) = (whole.passes, whole.catalog);
     let place = &placeholder.place;
-    if folds(placeholder) || !place.path.is_empty() {
+    if placeholder.has_one_spelling() || !place.path.is_empty() {
         return None;
     }
     let (from, column) = passes.so_far(item.item.pass)?.origin(place.column)?;
@@ -62,7 +61,7 @@ fn parent_spelling(
             collation: own.collation.clone().or_else(|| theirs.collation.clone()),
             ..own.clone()
         };
-        is_insensitive(&either)
+        either.has_insensitive_text()
     };
     let mut keys = table.foreign_keys.iter();
     let (key, theirs) =

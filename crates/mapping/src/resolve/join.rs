@@ -4,7 +4,7 @@ use dynafold_format::{every, joined};
 use dynafold_relational::catalog::{Column, ForeignKey, Table, TableKind};
 
 use super::constraints::has_one_parent;
-use super::equality::unlike;
+use super::equality::mismatch;
 use super::scope::{ColumnPair, JoinUniqueness, JoinedParent, Scope, find_table, lacks};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
@@ -27,10 +27,10 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
     }
     let faults_before = diagnostics.count();
     let (table, on, optional) = match &raw.to {
-        RawJoinTo::Key(columns) => by_key(raw, columns, scope)?,
+        RawJoinTo::Key(columns) => parent_by_key(raw, columns, scope)?,
         RawJoinTo::Match { table, on } => {
             let table = find_table(table, scope.catalog, diagnostics)?;
-            let on = matched(Code::Join, on, table, scope)?;
+            let on = column_pairs(Code::Join, on, table, scope)?;
             (table, on, true)
         }
     };
@@ -42,19 +42,19 @@ fn find_parent<'a>(raw: &RawJoin, scope: &Scope<'a>) -> Option<JoinedParent<'a>>
     let parent = JoinedParent {
         alias: raw.alias.value.clone(),
         table,
-        one: has_one_parent(scope, table, &on),
+        uniqueness: has_one_parent(scope, table, &on),
         on,
         optional,
     };
-    if parent.one == JoinUniqueness::Unknown && scope.known && diagnostics.count() == faults_before
-    {
-        diagnostics.push(several(raw, &parent));
+    let is_unproven = parent.uniqueness == JoinUniqueness::Unknown && scope.known;
+    // What else was reported of the join says why.
+    if is_unproven && diagnostics.count() == faults_before {
+        diagnostics.push(unproven_join(raw, &parent));
     }
     Some(parent)
 }
 
-/// Nothing holds a row to one parent, and nothing else that was told of the join says why.
-fn several(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
+fn unproven_join(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
     let name = &parent.table.name.name;
     let why = match parent.table.kind {
         _ if !parent.table.heirs.is_empty() => {
@@ -65,9 +65,9 @@ fn several(raw: &RawJoin, parent: &JoinedParent<'_>) -> Diagnostic {
         }
         _ => "it is a view or a foreign table",
     };
-    let message = format!("it is not known whether `{name}` has only one row for each row: {why}");
+    let message = format!("it is not known whether each row has only one row in `{name}`: {why}");
     Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
-        "a row with several parents would be read several times; the load finds this by equal keys",
+        "make sure that each row has only one: a row with several is read several times; the load finds equal keys, and rejects all but one of them",
     )
 }
 
@@ -79,8 +79,11 @@ pub(super) struct JoinColumn<'a> {
     pub(super) known: Option<&'a Column>,
 }
 
-/// Finds a column of ours; what is wrong with it is told.
-pub(super) fn ours<'a>(written: &Spanned<String>, scope: &Scope<'a>) -> Option<JoinColumn<'a>> {
+/// Finds a column of ours; what is wrong with it is reported.
+pub(super) fn our_column<'a>(
+    written: &Spanned<String>,
+    scope: &Scope<'a>,
+) -> Option<JoinColumn<'a>> {
     let diagnostics = scope.diagnostics;
     let found = |owner: Option<&str>, column: &str, known| {
         let (owner, column) = (owner.map(str::to_owned), column.to_owned());
@@ -119,7 +122,7 @@ pub(super) fn ours<'a>(written: &Spanned<String>, scope: &Scope<'a>) -> Option<J
 }
 
 /// The parent that a foreign key leads to, what it matches, and whether it may be missing.
-fn by_key<'a>(
+fn parent_by_key<'a>(
     raw: &RawJoin,
     columns: &[Spanned<String>],
     scope: &Scope<'a>,
@@ -136,7 +139,7 @@ fn by_key<'a>(
         diagnostics.push(fault(message).with_help(help));
         return None;
     }
-    let found = every(columns.iter().map(|column| ours(column, scope)))?;
+    let found = every(columns.iter().map(|column| our_column(column, scope)))?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
         let message = "the columns of a foreign key must belong to one table".to_owned();
@@ -184,7 +187,7 @@ fn by_key<'a>(
 
 /// Pairs of columns, their own in `table` and ours in `scope`; `code` is that of a pair that cannot
 /// be equal.
-pub(super) fn matched(
+pub(super) fn column_pairs(
     code: Code,
     pairs: &RawMatch,
     table: &Table,
@@ -192,19 +195,18 @@ pub(super) fn matched(
 ) -> Option<Vec<ColumnPair>> {
     let (catalog, diagnostics) = (scope.catalog, scope.diagnostics);
     let on = pairs.iter().map(|(theirs, our)| {
-        let known = table.column(&theirs.value);
-        if known.is_none() {
+        let their_column = table.column(&theirs.value);
+        if their_column.is_none() {
             let (name, span) = (&theirs.value, theirs.span.clone());
             diagnostics.push(lacks(table, &table.name.name, name, span));
         }
-        let found = ours(our, scope);
-        let (theirs, found) = (known?, found?);
-        let known = found.known;
-        let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
-        diagnostics.extend(fault);
+        let found = our_column(our, scope);
+        let (theirs, ours) = (their_column?, found?);
+        let known = ours.known;
+        diagnostics.extend(known.and_then(|known| mismatch(code, (our, known), theirs, catalog)));
         Some(ColumnPair {
-            owner: found.owner,
-            ours: found.column,
+            owner: ours.owner,
+            ours: ours.column,
             theirs: theirs.name.clone(),
         })
     });

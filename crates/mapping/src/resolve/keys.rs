@@ -22,10 +22,10 @@ pub(super) fn check(whole: &ResolvedMapping<'_>) {
         }
     }
     // An item type that says what becomes of expired items is told itself that it has none.
-    let is_told = |item: &ResolvedItem| item.item.expired != Expired::Load;
+    let sets_expired = |item: &ResolvedItem| item.item.expired != Expired::Load;
     if let Some(ttl) = &whole.raw.table.ttl
         && whole.is_complete()
-        && !whole.resolved.iter().any(is_told)
+        && !whole.resolved.iter().any(sets_expired)
     {
         check_ttl_is_set(ttl, whole.resolved, diagnostics);
     }
@@ -70,10 +70,10 @@ fn check_type(item: &ResolvedItem, key: &KeyAttribute, diagnostics: &Diagnostics
             "make it text: \"{… | string}\", or quote it".to_owned()
         }
         (KeyType::N, TypeFamily::Text) => {
-            "a template with text around it makes text; \"{column}\" alone keeps a number"
+            "write a number alone, without text around it: \"{column}\", or \"{column | number}\""
                 .to_owned()
         }
-        _ => "a key attribute is a string, a number or binary".to_owned(),
+        _ => "convert the value with a filter, or declare another type: a key attribute is a string, a number or binary".to_owned(),
     };
     let message = format!(
         "`{}` is a key attribute of type {wanted}, but here it is {}",
@@ -119,7 +119,7 @@ fn check_ttl(item: &ResolvedItem, ttl: &str, diagnostics: &Diagnostics) {
         (Some(TypeFamily::Number), Some(value)) if is_small(item, value) => (
             "a number of too few digits for it",
             format!(
-                "`{}` has no time after 2001, and DynamoDB never deletes an item that expired more than five years ago: {ttl}: \"{{column | epoch}}\"",
+                "`{}` cannot hold the seconds of a time after 2001, and DynamoDB never deletes an item that expired more than five years ago: {ttl}: \"{{column | epoch}}\"",
                 value.place.written
             ),
         ),

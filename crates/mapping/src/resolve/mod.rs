@@ -257,7 +257,8 @@ impl<'a> ResolvedMapping<'a> {
         }
         if self.raw.items.is_empty() && self.diagnostics.count() == 0 {
             let message = "the mapping has no item types";
-            let help = "list the items under `items`, and which table each is made from";
+            let help =
+                "list the item types under `items`, each with the table that it is made `from`";
             self.diagnostics.add(Code::MissingKey, 0..0, message, help);
         }
         CheckedMapping {

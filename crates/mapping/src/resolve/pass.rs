@@ -135,7 +135,7 @@ impl PassBuilder {
                     alias: parent.alias.clone(),
                     table: parent.table.name.clone(),
                     on: self.matches(&parent.on),
-                    is_single: parent.one == JoinUniqueness::Enforced,
+                    is_single: parent.uniqueness == JoinUniqueness::Enforced,
                 });
             }
         }
@@ -254,8 +254,6 @@ impl PassBuilder {
     }
 }
 
-// What the schema says of the rows that a pass reads.
-
 /// The table that a scan reads, where it reads one.
 fn base<'c>(scan: &Scan, catalog: &'c Catalog) -> Option<&'c Table> {
     catalog.table(scan.from.table()?)
@@ -305,16 +303,14 @@ fn may_read_tables(sql: &str, catalog: &Catalog) -> bool {
     })
 }
 
-// Whether what a pass reads depends on more than the rows of the snapshot: on the clock, on chance, on who asks, on
-// tables that have no snapshots.
-//
-// Chunks of such a pass are not skipped when a load goes on, although no row has changed since, and keys that were
-// compared in one reading of it are compared again in the next. Only what the snapshot holds still is steady: columns
-// that tables store, and conditions that compare them by operators and literals. What a function, a cast, a view, a
-// query, a generated column, a policy or a type that prints names gives is not looked into: a name is not the function.
-// What only looks fickle is read again for nothing.
-
-/// Whether a scan depends on more than the rows of tables, as far as that is known.
+/// Whether what a pass reads depends on more than the rows of the snapshot: on the clock, on chance, on who asks, on
+/// tables that have no snapshots.
+///
+/// Chunks of such a pass are not skipped when a load goes on, although no row has changed since, and keys that were
+/// compared in one reading of it are compared again in the next. Only what the snapshot holds still is steady: columns
+/// that tables store, and conditions that compare them by operators and literals. What a function, a cast, a view, a
+/// query, a generated column, a policy or a type that prints names gives is not looked into: a name is not the function.
+/// What only looks fickle is read again for nothing.
 fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
     let names = scan.tables();
     let tables: Option<Vec<&Table>> = names.iter().map(|name| catalog.table(name)).collect();

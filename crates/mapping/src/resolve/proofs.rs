@@ -28,7 +28,7 @@ pub(super) fn check(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 }
 
 /// Other item types that a diagnostic names.
-const NAMED: usize = 3;
+const NAMED_ITEM_TYPES: usize = 3;
 
 /// Tells of item types that could make one key with those before them: once for each.
 fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
@@ -56,7 +56,7 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                     .with_help(help);
                 others
                     .iter()
-                    .take(NAMED)
+                    .take(NAMED_ITEM_TYPES)
                     .fold(diagnostic, |diagnostic, (other, _)| {
                         diagnostic.with_other(other.place(&last.name), "the other key")
                     })
@@ -74,7 +74,7 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
                     format!("as `{}` it can be {example}", other.item.name),
                 ),
             };
-            diagnostics.push(apart_fault(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; otherwise, the load finds such rows and rejects them"));
+            diagnostics.push(apart_fault(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; otherwise, the load finds rows with the same key and rejects all but one"));
         }
         let unknown = others(|apart| *apart == ApartReason::Unknown);
         if !unknown.is_empty() {
@@ -94,10 +94,10 @@ fn same_keys(whole: &ResolvedMapping<'_>, pairs: &Pairs) {
 }
 
 fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
-    let names = others.iter().take(NAMED);
-    let names = names.map(|(other, _)| format!("`{}`", other.item.name));
-    let names = joined(names, ", ");
-    match others.len().saturating_sub(NAMED) {
+    let named = others.iter().take(NAMED_ITEM_TYPES);
+    let quoted = named.map(|(other, _)| format!("`{}`", other.item.name));
+    let names = joined(quoted, ", ");
+    match others.len().saturating_sub(NAMED_ITEM_TYPES) {
         0 => names,
         more => format!("{names} and {}", counted(more, "more item type")),
     }
@@ -105,7 +105,7 @@ fn listed(others: &[(&ResolvedItem, &ApartReason)]) -> String {
 
 fn not_compared(left: usize) -> String {
     format!(
-        "{left} pairs of item types, whose keys may begin alike, were not compared: it would take too long beyond {MOST_PAIRS} pairs, or fewer large ones"
+        "{left} pairs of item types whose keys may begin alike were not compared, because more than {MOST_PAIRS} pairs, or fewer large ones, take too long"
     )
 }
 
@@ -149,10 +149,10 @@ fn keys<'a>(whole: &ResolvedMapping<'a>, item: &'a ResolvedItem) {
 }
 
 fn help(item: &ResolvedItem, shown: KeyProofEnd, mend: Option<&str>) -> String {
-    let found = "the load finds rows with the same key and rejects them";
+    let found = "the load finds rows with the same key and rejects all but one";
     match (item.facts.origin, item.item.row_key.as_slice()) {
         (RelationKind::Table, []) => found.to_owned(),
-        (RelationKind::Query | RelationKind::View, []) => "name the columns that identify its rows, if you know them: from: { sql: …, key: [column] }; the load finds rows with the same key and rejects them".to_owned(),
+        (RelationKind::Query | RelationKind::View, []) => "name the columns that identify its rows, if you know them: from: { sql: …, key: [column] }; the load finds rows with the same key and rejects all but one".to_owned(),
         _ if shown == KeyProofEnd::Broken => mend.map_or_else(
             || found.to_owned(),
             |mend| format!("{mend}; otherwise, {found}"),

@@ -776,12 +776,12 @@ fn tell_hot(
     (values, each): (ValueCount, f64),
     is_halved: bool,
 ) {
-    let over = match values.most {
-        1 => "one partition key value are".to_owned(),
-        _ => format!("a partition key with {values} are"),
+    let (over, of_each) = match values.most {
+        1 => ("for one partition key value".to_owned(), ""),
+        _ => (format!("over a partition key with {values}"), " for each"),
     };
     let message = format!(
-        "{what} over {over} at least {} read units a second for each; one partition takes {}",
+        "{what} {over} take at least {} read units a second{of_each}; one partition takes {}",
         count(above(each, PARTITION_READS)),
         count(rounded(PARTITION_READS)),
     );
@@ -791,7 +791,7 @@ fn tell_hot(
     }
     if values.most > 1 {
         help.push_str(
-            "; this counts all values as asked equally often, `preview --all` by the rows of each",
+            "; this assumes that all values are asked equally often, and `preview --all` counts by the rows of each",
         );
     }
     let place = whole.pattern_place(pattern);

@@ -15,7 +15,7 @@ use crate::yaml::YamlNode;
 /// What an access pattern finds.
 #[derive(Debug, Default)]
 pub(super) struct PatternFinds {
-    /// Item types that it finds.
+    /// Names of the item types that it finds.
     pub(super) item_types: Vec<String>,
     /// Item types that it finds with odd values alone.
     pub(super) barely: Vec<String>,
@@ -37,82 +37,85 @@ impl PatternFinds {
     }
 }
 
-/// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
-/// finds.
+/// Reports what patterns find besides what they promise, and what they do not find. Gives what each finds.
 pub(super) fn check(whole: &ResolvedMapping<'_>, bound: &[BoundPattern]) -> Vec<PatternFinds> {
-    let diagnostics = whole.diagnostics;
-    let mut all = Vec::new();
-    let mut work = ProofBudget::all();
     // What finds a faulty item type seems to find nothing.
     if !whole.is_complete() {
-        return all;
+        return Vec::new();
     }
-    for bound in bound {
+    let mut work = ProofBudget::all();
+    let finds = bound.iter().filter_map(|bound| {
         let mut written = whole.raw.patterns.iter();
-        let Some(pattern) = written.find(|raw| raw.name.value == *bound.pattern.name) else {
-            continue;
-        };
-        diagnostics.extend(bound.warnings.iter().cloned());
-        let conditions = conditions(&bound.pattern);
-        let found = whole.resolved.iter().map(|item| {
-            let mut items = pattern.items.iter();
-            let promised = items.find(|name| name.value == *item.item.name);
-            let reach = reach(whole.subject(item), &conditions, &mut work);
-            (item, promised, reach)
-        });
-        let found: Vec<_> = found.collect();
-        let nothing = found
-            .iter()
-            .all(|(_, _, reach)| *reach == Reachability::Never);
-        if pattern.items.is_empty() && nothing {
-            let what = pattern.name.with("any item type".to_owned());
-            diagnostics.push(never(whole, pattern, &what, whole.resolved, &conditions));
-        }
-        let mut extra: Vec<&str> = Vec::new();
-        for (item, promised, reach) in &found {
-            match (promised, reach) {
-                (Some(name), Reachability::Never) => {
-                    let what = name.with(format!("`{}`", item.item.name));
-                    let item = std::slice::from_ref(*item);
-                    diagnostics.push(never(whole, pattern, &what, item, &conditions));
-                }
-                (None, Reachability::Yes) => extra.push(&item.item.name),
-                _ => {}
-            }
-            if *reach != Reachability::Never && (promised.is_some() || pattern.items.is_empty()) {
-                misfits(bound, pattern, &item.item.name, diagnostics);
-            }
-        }
-        if !pattern.items.is_empty() && pattern.filter.is_none() && !extra.is_empty() {
-            extras(pattern, &extra, diagnostics);
-        }
-        let named = |wanted: &dyn Fn(bool, Reachability) -> bool| -> Vec<String> {
-            found
-                .iter()
-                .filter(|(_, promised, reach)| wanted(promised.is_some(), *reach))
-                .map(|(item, ..)| item.item.name.to_string())
-                .collect()
-        };
-        let mut partition = bound.pattern.partition.iter();
-        all.push(PatternFinds {
-            is_open: pattern.items.is_empty()
-                && partition.all(|(_, asked)| asked.single().is_some()),
-            item_types: named(&|promised, reach| {
-                matches!(reach, Reachability::Yes | Reachability::Unknown)
-                    || (promised && reach == Reachability::Barely)
-            }),
-            unknown: named(&|_, reach| reach == Reachability::Unknown),
-            barely: named(&|promised, reach| !promised && reach == Reachability::Barely),
-        });
-    }
-    all
+        let pattern = written.find(|raw| raw.name.value == *bound.pattern.name)?;
+        Some(check_pattern(whole, bound, pattern, &mut work))
+    });
+    finds.collect()
 }
 
-/// Items of a pattern that finds none which are shown beside it.
-const SHOWN: usize = 3;
+fn check_pattern(
+    whole: &ResolvedMapping<'_>,
+    bound: &BoundPattern,
+    pattern: &RawPattern,
+    work: &mut ProofBudget,
+) -> PatternFinds {
+    let diagnostics = whole.diagnostics;
+    diagnostics.extend(bound.warnings.iter().cloned());
+    let conditions = conditions(&bound.pattern);
+    let names_none = pattern.items.is_empty();
+    let mut partition = bound.pattern.partition.iter();
+    let mut finds = PatternFinds {
+        is_open: names_none && partition.all(|(_, asked)| asked.single().is_some()),
+        ..PatternFinds::default()
+    };
+    let mut extra: Vec<&str> = Vec::new();
+    for item in whole.resolved {
+        let name = &item.item.name;
+        let promised = pattern.items.iter().find(|one| one.value == **name);
+        let reach = reach(whole.subject(item), &conditions, work);
+        match (promised, reach) {
+            (None, Reachability::Never) => continue,
+            (Some(written), Reachability::Never) => {
+                let what = written.with(format!("`{name}`"));
+                let item = std::slice::from_ref(item);
+                diagnostics.push(never_matches(whole, pattern, &what, item, &conditions));
+                continue;
+            }
+            (None, Reachability::Barely) => finds.barely.push(name.to_string()),
+            (_, Reachability::Barely | Reachability::Yes) => {
+                finds.item_types.push(name.to_string());
+            }
+            (_, Reachability::Unknown) => {
+                finds.item_types.push(name.to_string());
+                finds.unknown.push(name.to_string());
+            }
+        }
+        if promised.is_some() || names_none {
+            misfits(bound, pattern, name, diagnostics);
+        } else if reach == Reachability::Yes {
+            extra.push(name);
+        }
+    }
+    if names_none && finds.item_types.is_empty() && finds.barely.is_empty() {
+        let what = pattern.name.with("any item type".to_owned());
+        diagnostics.push(never_matches(
+            whole,
+            pattern,
+            &what,
+            whole.resolved,
+            &conditions,
+        ));
+    }
+    if pattern.filter.is_none() && !extra.is_empty() {
+        report_extra_items(pattern, &extra, diagnostics);
+    }
+    finds
+}
+
+/// Item types that are named where a pattern finds none of them.
+const NAMED_ITEM_TYPES: usize = 3;
 
 /// A pattern that does not find these items: what it asks for, and what they have there.
-fn never<'a>(
+fn never_matches<'a>(
     whole: &ResolvedMapping<'a>,
     pattern: &RawPattern,
     what: &Spanned<String>,
@@ -132,24 +135,25 @@ fn never<'a>(
         || "anything".to_owned(),
         |entry| condition_text(&entry.value),
     );
-    let has = items.iter().take(SHOWN).map(|item| {
-        let has = match item.item.template(name) {
+    let keys_of_items = items.iter().take(NAMED_ITEM_TYPES).map(|item| {
+        let key = match item.item.template(name) {
             Some(template) => format!("{name} = {template}"),
             None => format!("no {name}"),
         };
-        format!("{} has {has}", item.item.name)
+        format!("{} has {key}", item.item.name)
     });
-    let has = joined(has, ", ");
     let message = format!(
-        "`{}` can never find {}: it asks for {name} {wanted}, and {has}",
-        pattern.name.value, what.value
+        "`{}` can never find {}: it asks for {name} {wanted}, and {}",
+        pattern.name.value,
+        what.value,
+        joined(keys_of_items, ", ")
     );
     let mut fault = Diagnostic::new(Code::NeverMatches, what.span.clone(), message)
         .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or use another index");
     if let Some(entry) = keys(name) {
         fault = fault.with_other(entry.value.span.clone(), "what is asked for");
     }
-    for item in items.iter().take(SHOWN) {
+    for item in items.iter().take(NAMED_ITEM_TYPES) {
         if let Some(span) = item.spans.get(name) {
             fault = fault.with_other(span.clone(), format!("what {} has", item.item.name));
         }
@@ -170,10 +174,10 @@ fn condition_text(condition: &YamlNode) -> String {
     joined(each, ", ")
 }
 
-fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &Diagnostics) {
+fn report_extra_items(pattern: &RawPattern, extra: &[&str], diagnostics: &Diagnostics) {
     let names = joined(extra.iter().map(|name| format!("`{name}`")), ", ");
     let message = format!("`{}` also finds {names}", pattern.name.value);
-    let place = sort_condition(pattern).unwrap_or_else(|| pattern.name.span.clone());
+    let place = range_span(pattern).unwrap_or_else(|| pattern.name.span.clone());
     let promised = pattern.items.iter().map(|name| name.value.as_str());
     let all = joined(promised.chain(extra.iter().copied()), ", ");
     let help = format!(
@@ -183,16 +187,17 @@ fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &Diagnostics) {
 }
 
 /// Where a range of the sort key stands.
-fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
+fn range_span(pattern: &RawPattern) -> Option<Range<usize>> {
     let mut ranges = pattern.key.iter().filter(|entry| is_range(&entry.value));
     Some(ranges.next()?.value.entries().first()?.value.span.clone())
 }
 
 /// The key attributes that an item must have, with what is asked of each.
 fn conditions(pattern: &AccessPattern) -> Vec<KeyCondition<'_>> {
-    let partition = pattern.partition.iter();
-    let partition =
-        partition.map(|(key, template)| (key, Some(SortCondition::Is(template.clone()))));
+    let partition = pattern
+        .partition
+        .iter()
+        .map(|(key, template)| (key, Some(SortCondition::Is(template.clone()))));
     let sort = pattern.order.iter().map(|key| {
         let mut sort = pattern.sort.iter();
         let found = sort.find(|(other, _)| other == key);

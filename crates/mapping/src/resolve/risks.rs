@@ -43,7 +43,7 @@ fn hidden_rows(whole: &ResolvedMapping<'_>, item: &ResolvedItem) {
         "row security may hide rows of {} from this user, and items are made without them",
         tables.join(", ")
     );
-    let help = "read as a user who sees all rows, such as one with BYPASSRLS; of a view that shows what its owner sees, read the tables; if no item needs the hidden rows: accept: [hidden-rows]";
+    let help = "read as a user who sees all rows, such as one with BYPASSRLS; instead of a view that shows what its owner sees, read its tables; if no item needs the hidden rows: accept: [hidden-rows]";
     let place = item.name_span.clone();
     (whole.diagnostics).add(Code::HiddenRows, place, message, help);
 }

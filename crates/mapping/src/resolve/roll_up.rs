@@ -103,7 +103,7 @@ impl WrittenRollUp<'_> {
         };
         let mut items = vec![(
             self.total,
-            "let its rows carry it: the load writes the first sums, and the function changes them",
+            "name a number attribute that the totals have, such as `votes: 0`: the load writes its first value, and the function changes it",
         )];
         if !counts {
             items.push((of, "name an attribute that both have, or use `count`"));
@@ -175,7 +175,7 @@ impl WrittenRollUp<'_> {
                 own_ends.each_ref().map(|ends| text(ends)),
             ));
         };
-        let help = "the function finds a total by the key of what is summed: PK: \"{candidate}\" for PK: \"{candidate}.{voter_id | shard(20)}\"";
+        let help = "write the total's key like that of what is summed, without the shard: PK: \"{candidate}\" for PK: \"{candidate}.{voter_id | shard(20)}\"";
         self.report(&self.raw.of.span, message, help);
         None
     }

@@ -39,7 +39,7 @@ pub(super) struct JoinedParent<'a> {
     /// Whether a row may have no parent.
     pub(super) optional: bool,
     /// Whether a row may have several.
-    pub(super) one: JoinUniqueness,
+    pub(super) uniqueness: JoinUniqueness,
 }
 
 /// What is known of a join giving one row for each of ours.
@@ -215,7 +215,10 @@ impl<'a> Scope<'a> {
             || self.parent(name).is_some()
             || self.element(name).is_some();
         if is_taken {
-            let message = format!("the alias `{name}` is already a name of `{}`", self.written);
+            let message = format!(
+                "the alias `{name}` already names something else in `{}`",
+                self.written
+            );
             let help = "choose another alias";
             self.diagnostics
                 .add(code, alias.span.clone(), message, help);

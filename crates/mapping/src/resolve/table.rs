@@ -120,11 +120,14 @@ fn key_types(raw: &RawTable, diagnostics: &Diagnostics) -> HashMap<String, KeyTy
         let Some(said) = key.key_type else { continue };
         match types.get(&key.name.value) {
             Some((first, span)) if *first != said => {
-                let message = format!("`{}` has another type elsewhere", key.name.value);
+                let message = format!(
+                    "`{}` has the type {said:?} here and {first:?} elsewhere",
+                    key.name.value
+                );
                 diagnostics.push(
                     Diagnostic::new(Code::KeyType, key.name.span.clone(), message)
                         .with_other(span.clone(), format!("type {first:?} here"))
-                        .with_help("an attribute has one type in the table and all its indexes"),
+                        .with_help("give it one type: an attribute has the same in the table and all its indexes"),
                 );
             }
             Some(_) => {}
@@ -153,10 +156,11 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
     check_projection(index, diagnostics);
     for keys in [&index.partition, &index.sort] {
         if let Some(extra) = keys.get(MAX_KEY_ATTRIBUTES) {
-            let message =
-                format!("an index's key has at most {MAX_KEY_ATTRIBUTES} attributes of each kind");
-            let span = extra.name.span.clone();
-            diagnostics.push(Diagnostic::new(Code::Limit, span, message));
+            let message = format!(
+                "an index has at most {MAX_KEY_ATTRIBUTES} partition key attributes and {MAX_KEY_ATTRIBUTES} sort key attributes"
+            );
+            let help = "put two of them into one attribute: ab: \"{a}#{b}\"";
+            diagnostics.add(Code::Limit, extra.name.span.clone(), message, help);
         }
     }
     if table.billing == Billing::OnDemand && index.throughput.is_some() {
@@ -170,7 +174,7 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &Diagnostics) {
 fn check_key<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &Diagnostics) {
     let help = "name another attribute, or remove this one";
     let names = keys.map(|key| (&key.name.value, &key.name.span));
-    diagnostics.distinct(names, ("is in one key twice", help));
+    diagnostics.distinct(names, ("is in the same key twice", help));
 }
 
 fn check_projection(index: &RawIndex, diagnostics: &Diagnostics) {
@@ -223,7 +227,7 @@ fn check_name(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     if !(3..=255).contains(&name.value.len()) || !name.value.bytes().all(is_plain) {
         let message = format!("`{}` cannot be {what}", name.value);
-        let help = "3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.`";
+        let help = "use 3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.`";
         diagnostics.add(Code::Name, name.span.clone(), message, help);
     }
 }
@@ -355,8 +359,8 @@ fn check_backups(raw: &RawTable, diagnostics: &Diagnostics) {
         diagnostics.add(Code::WrongValue, schedule.span.clone(), message, help);
     }
     if let Some(days) = written.get("keep_days").filter(|_| backups.keep_days == 0) {
-        let help = "give the days for which each backup is kept, 1 at least";
-        let message = "a backup is kept for a day at least";
+        let help = "write for how many days each backup is kept, 1 or more";
+        let message = "a backup is kept for at least one day";
         diagnostics.add(Code::WrongValue, days.span.clone(), message, help);
     }
 }

@@ -220,6 +220,12 @@ impl Placeholder {
         }
     }
 
+    /// Whether a filter writes values in one case, or as codes: all spellings of a value are one text then.
+    pub fn has_one_spelling(&self) -> bool {
+        let mut filters = self.filters.iter();
+        filters.any(|filter| matches!(filter, Filter::Lower | Filter::Upper | Filter::Map { .. }))
+    }
+
     /// Whether a filter puts something for NULL.
     pub fn replaces_null(&self) -> bool {
         let replaces =
@@ -292,17 +298,16 @@ impl Escape {
     }
 }
 
-// `key_escape: percent`: a delimiter inside a value must not make two different rows equal.
-//
-// In a template with text around its values, `%` and every character of that text are escaped in the values: each of
-// their UTF-8 bytes becomes `%` and two upper-case hexadecimal digits. So a value never holds a character that stands for
-// itself in the template, and the text between two values tells where the one ends and the other begins. Decoding is
-// that of URLs.
-//
-// Whoever asks for such a key has to escape as the item's template does: [`Escape::of`] is taken from the template that
-// made the key, never from the one that asks.
-
-/// The characters that are escaped in the values of one template. Never empty: `%` is among them.
+/// The characters that are escaped in the values of one template (`key_escape: percent`): a delimiter inside a value must
+/// not make two different rows equal. Never empty: `%` is among them.
+///
+/// In a template with text around its values, `%` and every character of that text are escaped in the values: each of
+/// their UTF-8 bytes becomes `%` and two upper-case hexadecimal digits. So a value never holds a character that stands for
+/// itself in the template, and the text between two values tells where the one ends and the other begins. Decoding is
+/// that of URLs.
+///
+/// Whoever asks for such a key has to escape as the item's template does: [`Escape::of`] is taken from the template that
+/// made the key, never from the one that asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Escape {
     /// Sorted, each once.

@@ -20,9 +20,10 @@ fn written(node: &super::yaml::YamlNode, found: &mut Vec<String>) {
 
 /// The texts of a folder's files.
 fn texts(folder: &std::path::Path, extension: &str) -> Vec<(String, String)> {
-    let files = std::fs::read_dir(folder).expect("the folder is there");
-    let files = files.map(|file| file.expect("it can be listed").path());
-    let files = files.filter(|file| file.extension().is_some_and(|end| end == extension));
+    let files = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|file| file.expect("it can be listed").path())
+        .filter(|file| file.extension().is_some_and(|end| end == extension));
     let text = |file: std::path::PathBuf| {
         let text = std::fs::read_to_string(&file).expect("it can be read");
         (file.display().to_string(), text)

@@ -45,7 +45,18 @@ fn aliases_are_followed_and_cannot_explode() {
         let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
         bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
     }
-    assert!(parse(&bomb).is_err());
+    let fault = parse(&bomb).unwrap_err();
+    assert!(
+        fault.message.contains("more than 200000 keys and values"),
+        "{fault:?}"
+    );
+    let text = "a: &a [x, *a]";
+    let fault = parse(text).unwrap_err();
+    assert_eq!(
+        fault.message,
+        "this alias is inside the value that it stands for"
+    );
+    assert_eq!(&text[fault.span.clone()], "*a");
 }
 
 #[test]

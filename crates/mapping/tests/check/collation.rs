@@ -22,7 +22,7 @@ fn catalog(dbms: Dbms, collation: &str) -> Catalog {
 }
 
 /// What is said of a query, and how it is mended.
-fn told(catalog: &Catalog, sql: &str, limit: &str) -> Option<(String, String)> {
+fn reported(catalog: &Catalog, sql: &str, limit: &str) -> Option<(String, String)> {
     let sql = sql.replace('"', "\\\"");
     let text = with(&format!(
         "items: [EVENT]\nkey: {{ PK: \"USER#{{userId | pad(6)}}\", SK: {{ begins_with: \"EVENT#\" }} }}\n{limit}\nsql: \"{sql}\""
@@ -44,18 +44,18 @@ fn told(catalog: &Catalog, sql: &str, limit: &str) -> Option<(String, String)> {
 fn text_that_the_source_sorts_otherwise_is_told_with_what_a_limit_does() {
     let catalog = catalog(Dbms::Postgres, "en_US.utf8");
     let sql = "SELECT id FROM events WHERE user_id = :userId ORDER BY note LIMIT 5";
-    let (message, help) = told(&catalog, sql, "limit: 5").unwrap();
+    let (message, help) = reported(&catalog, sql, "limit: 5").unwrap();
     assert_eq!(
         message,
-        "`note` is sorted by `en_US.utf8`, and DynamoDB sorts by bytes: with a limit of 5, other items are returned"
+        "`note` is sorted by `en_US.utf8`, and DynamoDB sorts by bytes: with a limit of 5, other items may be returned"
     );
     assert!(
         help.starts_with("use ORDER BY note COLLATE \"C\";"),
         "{help}"
     );
-    let (message, _) = told(&catalog, sql, "").unwrap();
+    let (message, _) = reported(&catalog, sql, "").unwrap();
     assert!(
-        message.ends_with("the same items are returned in another order"),
+        message.ends_with("the same items may be returned in another order"),
         "{message}"
     );
     for sql in [
@@ -64,7 +64,7 @@ fn text_that_the_source_sorts_otherwise_is_told_with_what_a_limit_does() {
         "SELECT id FROM users u JOIN events ev ON ev.user_id = u.id ORDER BY ev.\"note\"",
         "SELECT id FROM events ORDER BY code COLLATE \"de-x-icu\"",
     ] {
-        assert!(told(&catalog, sql, "").is_some(), "{sql}");
+        assert!(reported(&catalog, sql, "").is_some(), "{sql}");
     }
 }
 
@@ -95,7 +95,7 @@ fn the_mend_is_in_the_words_of_the_product() {
         (Dbms::Sqlite, "NOCASE", "note COLLATE BINARY"),
         (Dbms::Sqlite, "BINARY of UTF-16le", "no collation of SQLite"),
     ] {
-        let said = told(
+        let said = reported(
             &catalog(dbms, collation),
             "SELECT id FROM events ORDER BY note",
             "",
@@ -149,7 +149,7 @@ fn what_is_sorted_by_bytes_or_cannot_be_told_is_not_told_of() {
         ),
     ] {
         assert_eq!(
-            told(&catalog(dbms, "other"), sql, "limit: 5"),
+            reported(&catalog(dbms, "other"), sql, "limit: 5"),
             None,
             "{sql}"
         );

@@ -44,7 +44,7 @@ items:
 #[test]
 fn a_collation_decides_what_an_enum_is_equal_to() {
     let catalog = catalog();
-    for (condition, is_told) in [
+    for (condition, is_reported) in [
         ("gender = 'open'", false),
         ("gender = 'OPEN '", false),
         ("gender = 'öpen'", false),
@@ -56,9 +56,9 @@ fn a_collation_decides_what_an_enum_is_equal_to() {
         ("gender = ''", false),
     ] {
         let (_, diagnostics) = check_with(&mapping(condition), &catalog);
-        let mut told = diagnostics.iter();
-        let told = told.any(|diagnostic| diagnostic.code == Code::NeverMatches);
-        assert_eq!(told, is_told, "{condition}: {diagnostics:?}");
+        let mut reported = diagnostics.iter();
+        let reported = reported.any(|diagnostic| diagnostic.code == Code::NeverMatches);
+        assert_eq!(reported, is_reported, "{condition}: {diagnostics:?}");
     }
     let mut ascii = catalog;
     let users = ascii
@@ -70,16 +70,16 @@ fn a_collation_decides_what_an_enum_is_equal_to() {
             *values = ["open", "closed"].map(str::to_owned).to_vec();
         }
     }
-    for (condition, is_told) in [
+    for (condition, is_reported) in [
         ("gender = 'shut'", true),
         ("gender IN ('shut', 'gone')", true),
         ("gender IN ('shut', 'OPEN')", false),
         ("'name' = 'Ann'", true),
     ] {
         let (_, diagnostics) = check_with(&mapping(condition), &ascii);
-        let mut told = diagnostics.iter();
-        let told = told.any(|diagnostic| diagnostic.code == Code::NeverMatches);
-        assert_eq!(told, is_told, "{condition}: {diagnostics:?}");
+        let mut reported = diagnostics.iter();
+        let reported = reported.any(|diagnostic| diagnostic.code == Code::NeverMatches);
+        assert_eq!(reported, is_reported, "{condition}: {diagnostics:?}");
     }
 }
 

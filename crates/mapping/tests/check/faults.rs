@@ -372,6 +372,17 @@ fn every_code_has_a_case_that_shows_it_and_nothing_else() {
 }
 
 #[test]
+fn what_no_set_can_hold_is_called_a_member() {
+    let each = "$each: { s: \"{subscribe_id}\" }, $as: set";
+    let text = item(&format!(
+        "from: users, key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}, attributes: {{ x: {{ $embed: subscribe_users, {each} }} }}"
+    ));
+    let (_, told) = check_with(&text, &catalog());
+    let messages: Vec<&str> = told.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(messages, ["a member of a set cannot be a map"]);
+}
+
+#[test]
 fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
     let mut catalog = catalog();
     let hide = |catalog: &mut Catalog, table: &str, names: &[&str]| {
@@ -400,17 +411,20 @@ fn columns_that_the_user_may_not_read_are_told_wherever_a_star_takes_all() {
         ("columns: [user_id, s.title]", vec![]),
     ] {
         let (model, diagnostics) = check_with(&item(&format!("{key}, {text}")), &catalog);
-        let told = diagnostics.iter().filter(|d| d.code == Code::HiddenColumns);
-        let told: Vec<String> = told.map(|d| d.message.clone()).collect();
+        let reported = diagnostics.iter().filter(|d| d.code == Code::HiddenColumns);
+        let reported: Vec<String> = reported.map(|d| d.message.clone()).collect();
         let whole = |has: &&str| format!("the table {has}; no item has them");
         let messages: Vec<String> = expected.iter().map(whole).collect();
-        assert_eq!(told, messages, "{text}: {diagnostics:?}");
+        assert_eq!(reported, messages, "{text}: {diagnostics:?}");
         let model = model.unwrap_or_else(|| panic!("{text}: {diagnostics:?}"));
         let hidden: Vec<&str> = model.hidden_columns().into_iter().collect();
         assert_eq!(hidden, expected, "{text}");
     }
-    let (_, told) = check_with(&item(&format!("{key}, columns: [s.price]")), &catalog);
-    let unknown = told.iter().find(|d| d.code == Code::UnknownColumn).unwrap();
+    let (_, reported) = check_with(&item(&format!("{key}, columns: [s.price]")), &catalog);
+    let unknown = reported
+        .iter()
+        .find(|d| d.code == Code::UnknownColumn)
+        .unwrap();
     assert_eq!(
         unknown.message,
         "`s` has no column `price` that this user may read"
@@ -430,10 +444,10 @@ fn a_column_whose_name_the_server_may_hide_can_be_omitted() {
         let hidden = hidden.map(|name| vec![name.to_owned()]);
         table_mut(&mut catalog, "subscribes").hidden_columns = hidden;
         let more = format!("join: {{ s: subscribe_id }}, columns: [user_id, s.*], omit: [{omit}]");
-        let (model, told) = check_with(&item(&format!("{key}, {more}")), &catalog);
+        let (model, reported) = check_with(&item(&format!("{key}, {more}")), &catalog);
         let lacks = format!("has no column `{omit}`");
-        let is_told = told.iter().any(|one| one.message.contains(&lacks));
-        (model.is_some(), is_told)
+        let is_reported = reported.iter().any(|one| one.message.contains(&lacks));
+        (model.is_some(), is_reported)
     };
     let (hidden, mysql) = (Some("note"), Dbms::Mysql);
     assert_eq!(omitted(mysql, hidden, "s.note"), (true, false));
@@ -457,24 +471,26 @@ fn nothing_is_joined_or_embedded_along_a_column_that_the_user_may_not_read() {
     let by_pair =
         format!("{key}, columns: [], join: {{ u: {{ table: users, match: {{ id: user_id }} }} }}");
     for text in [by_key, by_pair] {
-        let (model, told) = check_with(&item(&text), &catalog);
-        let told = told.iter().filter(|one| one.code == Code::UnknownColumn);
-        let told: Vec<&str> = told.map(|one| &*one.message).collect();
-        assert_eq!(told, [lacks], "{text}");
+        let (model, reported) = check_with(&item(&text), &catalog);
+        let reported = reported
+            .iter()
+            .filter(|one| one.code == Code::UnknownColumn);
+        let reported: Vec<&str> = reported.map(|one| &*one.message).collect();
+        assert_eq!(reported, [lacks], "{text}");
         assert!(model.is_none());
     }
     let embed = "from: users, columns: [], key: { PK: \"U#{name}\", SK: \"U\" }, attributes: { x: { $embed: subscribe_users } }";
-    let (model, told) = check_with(&item(embed), &catalog);
-    let told: Vec<&str> = told.iter().map(|one| &*one.message).collect();
+    let (model, reported) = check_with(&item(embed), &catalog);
+    let reported: Vec<&str> = reported.iter().map(|one| &*one.message).collect();
     let none =
         "no foreign key of `subscribe_users` leads to `users` by columns that this user may read";
-    assert!(model.is_none() && told.contains(&none), "{told:?}");
+    assert!(model.is_none() && reported.contains(&none), "{reported:?}");
 }
 
 #[test]
 fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
     let key = "from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id}\" }";
-    for (more, told) in [
+    for (more, reported) in [
         ("columns: []", false),
         ("join: { s: subscribe_id }, columns: [s.title]", true),
         (
@@ -498,7 +514,7 @@ fn row_security_is_told_of_every_table_that_an_item_is_made_of() {
             &|catalog| table_mut(catalog, "subscribes").row_security = true,
         );
         let message = "row security may hide rows of subscribes from this user, and items are made without them";
-        let expected = if told { vec![message] } else { Vec::new() };
+        let expected = if reported { vec![message] } else { Vec::new() };
         assert_eq!(found, expected, "{more}");
     }
     let own_function = |catalog: &mut Catalog| catalog.own_functions = vec!["abs".to_owned()];
@@ -552,15 +568,15 @@ fn columns_whose_names_the_server_hides_are_said_not_to_be_counted() {
 fn a_column_without_a_name_is_told_in_words_and_can_be_left_out() {
     let catalog = catalog_for(Code::Name);
     let text = "from: services, key: { PK: \"S#{service}\", SK: \"S#\" }";
-    let (_, told) = check_with(&item(text), &catalog);
-    let told: Vec<_> = told
+    let (_, reported) = check_with(&item(text), &catalog);
+    let reported: Vec<_> = reported
         .iter()
         .map(|d| (&*d.message, d.help.as_deref()))
         .collect();
     let message = "`services` has a column without a name, which no attribute can have";
-    assert_eq!(told, [(message, Some("leave it out: omit: [\"\"]"))]);
-    let (model, told) = check_with(&item(&format!("{text}, omit: [\"\"]")), &catalog);
-    assert!(model.is_some() && told.is_empty(), "{told:?}");
+    assert_eq!(reported, [(message, Some("leave it out: omit: [\"\"]"))]);
+    let (model, reported) = check_with(&item(&format!("{text}, omit: [\"\"]")), &catalog);
+    assert!(model.is_some() && reported.is_empty(), "{reported:?}");
 }
 
 /// The codes of a mapping of users, of whom there are about so many.
@@ -570,8 +586,9 @@ fn codes_of(rows: Option<u64>, text: &str) -> Vec<String> {
     let users = tables.find(|t| t.name.name == "users").unwrap();
     users.estimated_rows = rows;
     let (_, diagnostics) = check_with(text, &catalog);
-    let told = diagnostics.iter();
-    told.map(|d| format!("{}: {}", d.code.as_str(), d.message))
+    let reported = diagnostics.iter();
+    reported
+        .map(|d| format!("{}: {}", d.code.as_str(), d.message))
         .collect()
 }
 
@@ -582,31 +599,31 @@ fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
             "from: users, key: {{ PK: USERS, SK: \"{{id | pad(9)}}\" }}{more}"
         ))
     };
-    let told = |rows, more| codes_of(rows, &with(more));
+    let reported = |rows, more| codes_of(rows, &with(more));
     let all = "single-partition: every USER has the same partition key value".to_owned();
     assert_eq!(
-        told(None, ""),
+        reported(None, ""),
         std::slice::from_ref(&all),
         "how many is not known"
     );
     assert_eq!(
-        told(Some(0), ""),
+        reported(Some(0), ""),
         [all],
         "0 may be a table that nobody counted"
     );
     let many = "single-partition: every USER (about 60,000 rows) has the same partition key value";
-    assert_eq!(told(Some(60_000), ""), [many]);
-    assert_eq!(told(Some(6), ""), Vec::<String>::new());
-    assert_eq!(told(Some(6), ", write_rate: 20"), Vec::<String>::new());
+    assert_eq!(reported(Some(60_000), ""), [many]);
+    assert_eq!(reported(Some(6), ""), Vec::<String>::new());
+    assert_eq!(reported(Some(6), ", write_rate: 20"), Vec::<String>::new());
     let busy = "single-partition: every USER (about 6 rows) has the same partition key value";
-    assert_eq!(told(Some(6), ", write_rate: 2000"), [busy]);
+    assert_eq!(reported(Some(6), ", write_rate: 2000"), [busy]);
     // Who accepts it for the database with many rows is not told to take that away where there are few.
     assert_eq!(
-        told(Some(6), ", accept: [single-partition]"),
+        reported(Some(6), ", accept: [single-partition]"),
         Vec::<String>::new()
     );
     assert_eq!(
-        told(Some(60_000), ", accept: [single-partition]"),
+        reported(Some(60_000), ", accept: [single-partition]"),
         Vec::<String>::new()
     );
 }
@@ -614,7 +631,7 @@ fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
 /// `redact` gives all values the same mask, which is not empty.
 #[test]
 fn a_redacted_partition_key_has_one_value() {
-    let told = |rows, key: &str| {
+    let reported = |rows, key: &str| {
         let text = item(&format!(
             "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}"
         ));
@@ -623,10 +640,13 @@ fn a_redacted_partition_key_has_one_value() {
     for key in ["S#{name | redact}", "{name | redact}"] {
         let all =
             "single-partition: every USER (about 60,000 rows) has the same partition key value";
-        assert_eq!(told(60_000, key), [all], "{key}");
-        assert_eq!(told(6, key), Vec::<String>::new(), "{key}");
+        assert_eq!(reported(60_000, key), [all], "{key}");
+        assert_eq!(reported(6, key), Vec::<String>::new(), "{key}");
     }
-    assert_eq!(told(60_000, "S#{name | redact}#{id}"), Vec::<String>::new());
+    assert_eq!(
+        reported(60_000, "S#{name | redact}#{id}"),
+        Vec::<String>::new()
+    );
 }
 
 /// Its help makes the same value of the rows that it leaves.
@@ -638,8 +658,8 @@ fn the_help_of_empty_key_keeps_filters() {
         "",
     );
     let (_, diagnostics) = check_with(&text, &catalog());
-    let told = diagnostics.iter().find(|d| d.code == Code::EmptyKey);
-    let help = told.and_then(|d| d.help.clone());
+    let reported = diagnostics.iter().find(|d| d.code == Code::EmptyKey);
+    let help = reported.and_then(|d| d.help.clone());
     let help = help.unwrap_or_else(|| panic!("{diagnostics:?}"));
     assert!(help.contains("$value: \"{name | lower}\""), "{help}");
 }
@@ -653,9 +673,9 @@ fn pseudonyms_of_a_rowid_differ() {
         catalog.dbms = Dbms::Sqlite;
         let id = table_mut(&mut catalog, "users").column_mut("id").unwrap();
         id.rowid = rowid;
-        let told = format!("{:?}", check_with(&text, &catalog).1);
+        let reported = format!("{:?}", check_with(&text, &catalog).1);
         let reason = "SQLite keeps text in such a column too, and `pseudonym` treats UUIDs";
-        assert_eq!(told.contains(reason), !rowid, "{told}");
+        assert_eq!(reported.contains(reason), !rowid, "{reported}");
     }
 }
 
@@ -712,8 +732,8 @@ fn small_item_types_under_one_value_count_together() {
         "  OTHER: { from: users, key: { PK: ALL, SK: \"O#{id | pad(9)}\" } }",
     );
     assert_eq!(codes_of(Some(400), &two), Vec::<String>::new());
-    let told = codes_of(Some(600), &two);
-    assert_eq!(told.len(), 2, "{told:?}");
+    let reported = codes_of(Some(600), &two);
+    assert_eq!(reported.len(), 2, "{reported:?}");
 }
 
 #[test]
@@ -773,7 +793,7 @@ fn a_key_that_may_hold_equal_rows_says_nothing_of_their_number_or_their_differen
 
 #[test]
 fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
-    let told = |rows: u64, more: &str, change: &dyn Fn(&mut Column)| -> Vec<String> {
+    let reported = |rows: u64, more: &str, change: &dyn Fn(&mut Column)| -> Vec<String> {
         let mut catalog = catalog();
         let mut tables = catalog.tables.iter_mut();
         let users = tables.find(|table| table.name.name == "users").unwrap();
@@ -793,36 +813,36 @@ fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
     };
     let with = |values: u64| move |column: &mut Column| column.distinct = Some(values);
     assert_eq!(
-        told(60_000, "", &with(3)),
+        reported(60_000, "", &with(3)),
         [
             "the partition key of `BY_GENDER` has about 3 values by the database's statistics for about 60,000 rows of USER"
         ]
     );
     // Values that take what a whole table takes hold nothing back, however many rows each has.
-    assert_eq!(told(60_000, "", &with(39)).len(), 1);
-    assert!(told(60_000, "", &with(40)).is_empty());
+    assert_eq!(reported(60_000, "", &with(39)).len(), 1);
+    assert!(reported(60_000, "", &with(40)).is_empty());
     assert_eq!(
-        told(60_000, ", write_rate: 50000", &with(40)),
+        reported(60_000, ", write_rate: 50000", &with(40)),
         [
             "the partition key of `BY_GENDER` has about 40 values by the database's statistics for 50,000 writes a second of USER"
         ]
     );
     // Few rows of each value are no risk, and of what is not known nothing is said.
-    assert!(told(3_000, "", &with(3)).is_empty());
-    assert!(told(60_000, "", &|_| {}).is_empty());
+    assert!(reported(3_000, "", &with(3)).is_empty());
+    assert!(reported(60_000, "", &|_| {}).is_empty());
     let listed = |column: &mut Column| column.list(vec!["F".to_owned(), "M".to_owned()]);
     assert_eq!(
-        told(60_000, "", &listed),
+        reported(60_000, "", &listed),
         ["the partition key of `BY_GENDER` has 2 values for about 60,000 rows of USER"]
     );
     let boolean = |column: &mut Column| column.data_type = DataType::Boolean;
     // (A boolean is no key of DynamoDB: it stands in one as text.)
     let as_text = ", columns: [], attributes: { gender: \"{gender | string}\" }";
-    assert_eq!(told(60_000, as_text, &boolean).len(), 1);
+    assert_eq!(reported(60_000, as_text, &boolean).len(), 1);
     // How many of the rows are in a sparse index is not known.
     let sparse =
         ", columns: [], attributes: { gender: { $value: \"{gender}\", $when: \"id < 9\" } }";
-    assert!(told(60_000, sparse, &listed).is_empty());
+    assert!(reported(60_000, sparse, &listed).is_empty());
     // Rows with NULL are not in the index.
     let nulls = |values: u64, nulls: Option<u64>| {
         move |column: &mut Column| {
@@ -830,16 +850,16 @@ fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
             column.nulls = nulls;
         }
     };
-    assert!(told(60_000, "", &nulls(3, Some(59_977))).is_empty());
+    assert!(reported(60_000, "", &nulls(3, Some(59_977))).is_empty());
     assert_eq!(
-        told(60_000, "", &nulls(3, Some(20_000))),
+        reported(60_000, "", &nulls(3, Some(20_000))),
         [
             "the partition key of `BY_GENDER` has about 3 values by the database's statistics for about 40,000 rows of USER"
         ]
     );
     let writes = ", write_rate: 50000";
     assert_eq!(
-        told(60_000, writes, &nulls(3, Some(54_000))),
+        reported(60_000, writes, &nulls(3, Some(54_000))),
         [
             "the partition key of `BY_GENDER` has about 3 values by the database's statistics for 5,000 writes a second of USER"
         ]
@@ -847,42 +867,43 @@ fn a_key_of_few_values_is_told_by_checks_and_by_statistics() {
     // A `where` leaves other rows out, and may leave out just those.
     let filtered = format!(", where: gender IS NOT NULL{writes}");
     assert_eq!(
-        told(60_000, &filtered, &nulls(3, Some(54_000))),
+        reported(60_000, &filtered, &nulls(3, Some(54_000))),
         [
             "the partition key of `BY_GENDER` has about 3 values by the database's statistics for 50,000 writes a second of USER"
         ]
     );
     // Of NULLs that nobody has counted nothing is known.
-    assert!(told(60_000, "", &nulls(3, None)).is_empty());
-    assert_eq!(told(60_000, writes, &nulls(3, None)).len(), 1);
+    assert!(reported(60_000, "", &nulls(3, None)).is_empty());
+    assert_eq!(reported(60_000, writes, &nulls(3, None)).len(), 1);
     let unknown = |column: &mut Column| {
         listed(column);
         column.nulls = None;
     };
-    assert!(told(60_000, "", &unknown).is_empty());
+    assert!(reported(60_000, "", &unknown).is_empty());
     // What takes the place of NULL is in the index.
     let defaulted = ", columns: [], attributes: { gender: \"{gender | default(x)}\" }";
     assert_eq!(
-        told(60_000, defaulted, &unknown),
+        reported(60_000, defaulted, &unknown),
         ["the partition key of `BY_GENDER` has 3 values for about 60,000 rows of USER"]
     );
     let optional = ", columns: [], attributes: { gender: \"G[#{gender}]\" }";
     assert_eq!(
-        told(60_000, optional, &unknown),
+        reported(60_000, optional, &unknown),
         ["the partition key of `BY_GENDER` has 3 values for about 60,000 rows of USER"]
     );
 }
 
 #[test]
 fn a_key_of_few_values_is_told_though_rows_are_not_counted_and_for_all_item_types_under_it() {
-    let told = |items: &str| -> Vec<String> {
+    let reported = |items: &str| -> Vec<String> {
         let text = mapping(
             "",
             "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }",
             items,
         );
-        let told = codes_of(None, &text).into_iter();
-        told.filter_map(|told| Some(told.strip_prefix("few-values: ")?.to_owned()))
+        let reported = codes_of(None, &text).into_iter();
+        reported
+            .filter_map(|reported| Some(reported.strip_prefix("few-values: ")?.to_owned()))
             .collect()
     };
     let by_sex = |name: &str, more: &str| {
@@ -891,7 +912,7 @@ fn a_key_of_few_values_is_told_though_rows_are_not_counted_and_for_all_item_type
         )
     };
     assert_eq!(
-        told(&by_sex("A", "")),
+        reported(&by_sex("A", "")),
         ["the partition key has 2 values for an unknown number of rows of A"]
     );
     // One row of each value is no risk.
@@ -912,7 +933,7 @@ fn a_key_of_few_values_is_told_though_rows_are_not_counted_and_for_all_item_type
     let rate = ", write_rate: 1500";
     let both = format!("{}\n{}", by_sex("A", rate), by_sex("B", rate));
     assert_eq!(
-        told(&both),
+        reported(&both),
         ["the partition key has 2 values for 3,000 writes a second of A, B"]
     );
 }
@@ -944,7 +965,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&by_service("consistent: true, rate: 20000"), Some(3)),
         [
-            "20,000 strongly consistent requests a second over a partition key with about 3 values by the database's statistics are at least 6,667 read units a second for each; one partition takes 3,000"
+            "20,000 strongly consistent requests a second over a partition key with about 3 values by the database's statistics take at least 6,667 read units a second for each; one partition takes 3,000"
         ]
     );
     assert!(heat(&by_service("consistent: true, rate: 9000"), Some(3)).is_empty());
@@ -971,7 +992,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&shards_of_each(20_000), Some(3)),
         [
-            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics take at least 3,333 read units a second for each; one partition takes 3,000"
         ]
     );
     assert!(heat(&shards_of_each(18_000), Some(3)).is_empty());
@@ -991,7 +1012,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&two, Some(3)),
         [
-            "`p`, `q` together: 14,000 requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+            "`p`, `q` together: 14,000 requests a second over a partition key with about 3 values by the database's statistics take at least 3,333 read units a second for each; one partition takes 3,000"
         ]
     );
     // Two item types under the values of one column are not found under twice as many.
@@ -1002,7 +1023,7 @@ fn reads_are_held_against_the_values_that_a_partition_key_can_have() {
     assert_eq!(
         heat(&together, Some(3)),
         [
-            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics are at least 3,333 read units a second for each; one partition takes 3,000"
+            "20,000 eventually consistent requests a second over a partition key with about 3 values by the database's statistics take at least 3,333 read units a second for each; one partition takes 3,000"
         ]
     );
 }
@@ -1016,37 +1037,38 @@ fn shard_warnings(key: &str, rate: u32, rest: &str) -> Vec<String> {
         ),
         rest,
     );
-    let told = codes_of(None, &text).into_iter();
-    told.filter_map(|told| Some(told.strip_prefix("shard-count: ")?.to_owned()))
+    let reported = codes_of(None, &text).into_iter();
+    reported
+        .filter_map(|reported| Some(reported.strip_prefix("shard-count: ")?.to_owned()))
         .collect()
 }
 
 #[test]
 fn shards_are_held_against_the_writes() {
-    let told = |shards: u32, rate: u32| {
+    let reported = |shards: u32, rate: u32| {
         shard_warnings(&format!("USERS#{{id | shard({shards})}}"), rate, "")
     };
     assert_eq!(
-        told(2, 5_000),
+        reported(2, 5_000),
         [
             "5,000 writes a second over 2 shards: 2,500 for each on average, and about 2,542 for the busiest; one partition accepts 1,000"
         ]
     );
     // As many as writes / 1,000 are too few: a hash does not fill shards equally.
     assert_eq!(
-        told(5, 5_000),
+        reported(5, 5_000),
         [
             "5,000 writes a second over 5 shards: 1,000 for each on average, and about 1,051 for the busiest; one partition accepts 1,000"
         ]
     );
     assert_eq!(
-        told(20, 2_000),
+        reported(20, 2_000),
         [
             "2,000 writes a second need 3 shards, but the key has 20: to read all of them takes 20 requests"
         ]
     );
     for (shards, rate) in [(6, 5_000), (6, 2_000), (1, 1_000), (2, 10)] {
-        assert!(told(shards, rate).is_empty(), "{shards} {rate}");
+        assert!(reported(shards, rate).is_empty(), "{shards} {rate}");
     }
     let unrated =
         item("from: users, key: { PK: \"USERS#{id | shard(200)}\", SK: \"{id | pad(9)}\" }");
@@ -1072,25 +1094,25 @@ fn shards_are_held_against_the_writes() {
 
 #[test]
 fn more_shards_than_needed_are_told_with_what_reading_them_costs() {
-    let told = |pattern: &str| {
+    let reported = |pattern: &str| {
         let patterns = format!("access_patterns: {{ p: {{ {pattern} }} }}");
         shard_warnings("USERS#{id | shard(20)}", 2_000, &patterns)
     };
     let all = "key: { PK: \"USERS#{* | shard(20)}\" }";
     assert_eq!(
-        told(&format!("{all}, rate: 50")),
+        reported(&format!("{all}, rate: 50")),
         [
             "2,000 writes a second need 3 shards, but the key has 20: `p` takes at least 500 read units a second instead of 75"
         ]
     );
     assert_eq!(
-        told(&format!("{all}, consistent: true")),
+        reported(&format!("{all}, consistent: true")),
         [
             "2,000 writes a second need 3 shards, but the key has 20: `p` takes at least 20 read units a request instead of 3"
         ]
     );
     // What is asked by its shard alone costs no more with many.
-    assert!(told("key: { PK: \"USERS#{id | shard(20)}\" }").is_empty());
+    assert!(reported("key: { PK: \"USERS#{id | shard(20)}\" }").is_empty());
 }
 
 /// The shard of a number, by the filter itself.
@@ -1117,8 +1139,8 @@ fn the_shards_that_a_warning_names_take_the_writes_and_a_thousand_each_does_not(
             key(1)
         ));
         let (_, diagnostics) = check_with(&text, &catalog());
-        let told = diagnostics.iter().find(|d| d.code == Code::ShardCount);
-        let help = told.and_then(|d| d.help.clone()).unwrap();
+        let reported = diagnostics.iter().find(|d| d.code == Code::ShardCount);
+        let help = reported.and_then(|d| d.help.clone()).unwrap();
         let named: u32 = help.split(['(', ')']).nth(1).unwrap().parse().unwrap();
         let fullest = |shards: u32| {
             let seconds = (0..10).map(|second: u32| {
@@ -1149,8 +1171,8 @@ fn told_with(code: Code, text: &str, change: &dyn Fn(&mut Catalog)) -> Vec<Strin
     let mut catalog = catalog();
     change(&mut catalog);
     let (_, diagnostics) = check_with(text, &catalog);
-    let told = diagnostics.into_iter().filter(|d| d.code == code);
-    told.map(|d| d.message).collect()
+    let reported = diagnostics.into_iter().filter(|d| d.code == code);
+    reported.map(|d| d.message).collect()
 }
 
 fn table_mut<'c>(catalog: &'c mut Catalog, name: &str) -> &'c mut Table {
@@ -1168,7 +1190,7 @@ fn settings_by(partition: &str, more: &str) -> String {
 #[test]
 fn a_key_of_few_values_is_told_beside_the_parent_in_one_item_collection() {
     let parent = "  SERVICE: { from: services, key: { PK: \"S#{service}\", SK: \"!\" } }\n";
-    let told = |more: &str, parent: &str| {
+    let reported = |more: &str, parent: &str| {
         let text = mapping("", &settings_by("S#{service}", more), parent);
         told_with(Code::FewValues, &text, &|catalog| {
             table_mut(catalog, "services").estimated_rows = Some(3);
@@ -1176,13 +1198,16 @@ fn a_key_of_few_values_is_told_beside_the_parent_in_one_item_collection() {
         })
     };
     let few = "the partition key has about 3 values by the database's statistics for";
-    assert_eq!(told("", ""), [format!("{few} about 60,000 rows of USER")]);
     assert_eq!(
-        told("", parent),
+        reported("", ""),
+        [format!("{few} about 60,000 rows of USER")]
+    );
+    assert_eq!(
+        reported("", parent),
         [format!("{few} about 60,003 rows of USER, SERVICE")]
     );
     assert_eq!(
-        told(", write_rate: 20000", parent),
+        reported(", write_rate: 20000", parent),
         [format!("{few} 20,000 writes a second of USER, SERVICE")]
     );
     // The rows of a table tell nothing of a key that is its own: there will be more.
@@ -1212,15 +1237,15 @@ fn a_key_of_the_joined_parents_column_is_a_key_of_few_values() {
         let change = |catalog: &mut Catalog| {
             table_mut(catalog, "services").estimated_rows = Some(3);
         };
-        let told = |code| told_with(code, &text, &change);
+        let reported = |code| told_with(code, &text, &change);
         assert_eq!(
-            told(Code::FewValues),
+            reported(Code::FewValues),
             [
                 "the partition key has about 3 values by the database's statistics for 20,000 writes a second of USER"
             ],
             "{column}"
         );
-        assert_eq!(told(Code::HotReads).len(), 1, "{column}");
+        assert_eq!(reported(Code::HotReads).len(), 1, "{column}");
     }
 }
 
@@ -1236,7 +1261,7 @@ fn columns_of_one_parent_have_no_more_values_than_it_has_rows() {
         );
         let more = ", write_rate: 20000, join: { s: service }";
         let text = mapping("", &settings_by(&format!("S#{column}"), more), &patterns);
-        let told = |code| {
+        let reported = |code| {
             told_with(code, &text, &|catalog| {
                 let services = table_mut(catalog, "services");
                 services.estimated_rows = Some(3);
@@ -1246,13 +1271,13 @@ fn columns_of_one_parent_have_no_more_values_than_it_has_rows() {
             })
         };
         assert_eq!(
-            told(Code::FewValues),
+            reported(Code::FewValues),
             [
                 "the partition key has about 3 values by the database's statistics for 20,000 writes a second of USER"
             ],
             "{column}"
         );
-        assert_eq!(told(Code::HotReads).len(), 1, "{column}");
+        assert_eq!(reported(Code::HotReads).len(), 1, "{column}");
     }
     let subscribers = "from: subscribe_users, join: { s: subscribe_id }, key: { PK: \"S#{s.service}#{s.content_type}#{s.content_origin_id}\", SK: \"{user_id | pad(9)}\" }, accept: [key-unproved], write_rate: 20000";
     let few = |other: &str| {
@@ -1278,16 +1303,16 @@ fn columns_of_one_parent_have_no_more_values_than_it_has_rows() {
     let one = item(
         "from: users, join: { o: { table: users, match: { id: id } } }, key: { PK: \"{o.name}#{o.email}\", SK: A }, accept: [key-unproved, key-not-unique, empty-key], write_rate: 20000",
     );
-    let told = told_with(Code::FewValues, &one, &|catalog| {
+    let reported = told_with(Code::FewValues, &one, &|catalog| {
         table_mut(catalog, "users").estimated_rows = Some(3);
     });
-    assert!(told.is_empty(), "{told:?}");
+    assert!(reported.is_empty(), "{reported:?}");
 }
 
 #[test]
 fn a_default_adds_a_value_to_a_column_that_may_be_null_alone() {
     let parent = "  SERVICE: { from: services, key: { PK: \"S#{service}\", SK: \"!\" } }\n";
-    let told = |is_nullable: bool, parent: &str| {
+    let reported = |is_nullable: bool, parent: &str| {
         let text = mapping(
             "",
             &settings_by("S#{service | default(none)}", ", write_rate: 20000"),
@@ -1305,10 +1330,10 @@ fn a_default_adds_a_value_to_a_column_that_may_be_null_alone() {
             "the partition key has about {values} values by the database's statistics for 20,000 writes a second of {names}"
         )
     };
-    assert_eq!(told(false, ""), [few(3, "USER")]);
-    assert_eq!(told(false, parent), [few(3, "USER, SERVICE")]);
-    assert_eq!(told(true, ""), [few(4, "USER")]);
-    assert_eq!(told(true, parent), [few(4, "USER, SERVICE")]);
+    assert_eq!(reported(false, ""), [few(3, "USER")]);
+    assert_eq!(reported(false, parent), [few(3, "USER, SERVICE")]);
+    assert_eq!(reported(true, ""), [few(4, "USER")]);
+    assert_eq!(reported(true, parent), [few(4, "USER, SERVICE")]);
 }
 
 #[test]
@@ -1329,7 +1354,7 @@ fn what_is_fetched_is_read_of_the_tables_own_key() {
     assert_eq!(
         heat("USERS", &fetched),
         [
-            "20,000 eventually consistent fetches a second over one partition key value are at least 10,000 read units a second for each; one partition takes 3,000"
+            "20,000 eventually consistent fetches a second for one partition key value take at least 10,000 read units a second; one partition takes 3,000"
         ]
     );
     assert!(heat("USERS", &by_mail(", rate: 20000")).is_empty());
@@ -1345,7 +1370,7 @@ fn what_is_fetched_is_read_of_the_tables_own_key() {
             &format!("{half}, q: {{ key: {{ PK: USERS }}, rate: 4000 }}")
         ),
         [
-            "`p`, `q` together: 8,000 requests a second over one partition key value are at least 4,000 read units a second for each; one partition takes 3,000"
+            "`p`, `q` together: 8,000 requests a second for one partition key value take at least 4,000 read units a second; one partition takes 3,000"
         ]
     );
 }
@@ -1366,27 +1391,27 @@ fn a_key_that_two_rows_may_have_is_mended_by_the_columns_that_it_leaves_out() {
             "from: personal_settings, key: {{ PK: \"S#{key}\", SK: A }}"
         ));
         let (_, diagnostics) = check_with(&text, &catalog());
-        let mut told = diagnostics.iter();
-        let told = told.find(|found| found.code == Code::KeyNotUnique);
-        let help = told.and_then(|found| found.help.as_deref()).unwrap();
+        let mut reported = diagnostics.iter();
+        let reported = reported.find(|found| found.code == Code::KeyNotUnique);
+        let help = reported.and_then(|found| found.help.as_deref()).unwrap();
         assert!(help.contains(mend), "{help}");
     }
 }
 
 #[test]
 fn what_a_where_says_is_not_null_may_be_in_a_key() {
-    let told = |condition: &str| {
+    let reported = |condition: &str| {
         let text = item(&format!(
             "from: users, where: \"{condition}\", key: {{ PK: \"U#{{id}}#{{gender}}\", SK: \"U#\" }}"
         ));
         told_with(Code::NullableKey, &text, &|_| ()).len()
     };
-    assert_eq!(told("id > 1 AND gender IS NOT NULL"), 0);
-    assert_eq!(told("users.gender IS NOT NULL"), 0);
-    assert_eq!(told("other.gender IS NOT NULL"), 1);
-    assert_eq!(told("id > 1 OR gender IS NOT NULL"), 1);
-    assert_eq!(told("gender IS NULL"), 1);
-    assert_eq!(told("name IS NOT NULL"), 1);
+    assert_eq!(reported("id > 1 AND gender IS NOT NULL"), 0);
+    assert_eq!(reported("users.gender IS NOT NULL"), 0);
+    assert_eq!(reported("other.gender IS NOT NULL"), 1);
+    assert_eq!(reported("id > 1 OR gender IS NOT NULL"), 1);
+    assert_eq!(reported("gender IS NULL"), 1);
+    assert_eq!(reported("name IS NOT NULL"), 1);
 }
 
 #[test]
@@ -1429,9 +1454,9 @@ fn a_key_by_another_name_is_one_fault_and_hides_no_other() {
         let errors: Vec<Code> = errors
             .filter(|code| code.severity() == Severity::Error)
             .collect();
-        let mut told = vec![Code::UnknownKey; misspelled];
-        told.push(Code::UnknownColumn);
-        assert_eq!(errors, told, "{diagnostics:#?}");
+        let mut reported = vec![Code::UnknownKey; misspelled];
+        reported.push(Code::UnknownColumn);
+        assert_eq!(errors, reported, "{diagnostics:#?}");
         assert!(model.is_none());
     }
 }
@@ -1441,10 +1466,10 @@ fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
     let text = item(
         "from: personal_settings, join: { s: service }, key: { PK: \"S#{s.service}\", SK: \"{user_id | pad(9)}#{setting_type}\" }",
     );
-    let told = |change: &dyn Fn(&mut Catalog)| told_with(Code::KeyNotUnique, &text, change);
-    assert_eq!(told(&|_| {}), Vec::<String>::new());
+    let reported = |change: &dyn Fn(&mut Catalog)| told_with(Code::KeyNotUnique, &text, change);
+    assert_eq!(reported(&|_| {}), Vec::<String>::new());
     // Without case, texts that differ are equal to the join.
-    let folded = told(&|catalog| {
+    let folded = reported(&|catalog| {
         let settings = table_mut(catalog, "personal_settings");
         let service = settings.column_mut("service").unwrap();
         (service.insensitive, service.collation) = (true, Some("NOCASE".to_owned()));
@@ -1454,7 +1479,7 @@ fn a_joined_text_stands_for_the_foreign_key_that_it_is_equal_to() {
 
 #[test]
 fn shards_of_columns_with_different_names_are_added_up() {
-    let told = |other: &str| {
+    let reported = |other: &str| {
         let text = mapping(
             "",
             "from: users, key: { PK: \"V#{id | shard(3)}\", SK: \"A{id | pad(9)}\" }, write_rate: 2500",
@@ -1467,9 +1492,9 @@ fn shards_of_columns_with_different_names_are_added_up() {
     let both = [
         "5,000 writes a second over 3 shards: 1,667 for each on average, and about 1,716 for the busiest; one partition accepts 1,000",
     ];
-    assert_eq!(told("V#{user_id | shard(3)}"), both);
-    assert_eq!(told("V#{setting_type | shard(3)}"), both);
-    assert!(told("W#{user_id | shard(3)}").is_empty());
+    assert_eq!(reported("V#{user_id | shard(3)}"), both);
+    assert_eq!(reported("V#{setting_type | shard(3)}"), both);
+    assert!(reported("W#{user_id | shard(3)}").is_empty());
 }
 
 #[test]
@@ -1479,7 +1504,7 @@ fn many_values_of_an_enum_hold_nothing_back_and_a_where_leaves_an_unknown_number
             "from: users, key: {{ PK: \"G#{{gender | default(x)}}\", SK: \"{{id | pad(9)}}\" }}{more}"
         ))
     };
-    let told = |values: usize, rows: u64, more: &str| {
+    let reported = |values: usize, rows: u64, more: &str| {
         told_with(Code::FewValues, &by_gender(more), &|catalog| {
             let users = table_mut(catalog, "users");
             users.estimated_rows = Some(rows);
@@ -1487,14 +1512,14 @@ fn many_values_of_an_enum_hold_nothing_back_and_a_where_leaves_an_unknown_number
             users.column_mut("gender").unwrap().list(labels.collect());
         })
     };
-    assert_eq!(told(38, 60_000, "").len(), 1);
-    assert!(told(39, 60_000, "").is_empty());
+    assert_eq!(reported(38, 60_000, "").len(), 1);
+    assert!(reported(39, 60_000, "").is_empty());
     let filtered = ", where: id <= 10";
     assert_eq!(
-        told(2, 60_000, filtered),
+        reported(2, 60_000, filtered),
         ["the partition key has 3 values for some of about 60,000 rows of USER"]
     );
-    assert!(told(2, 3_000, filtered).is_empty());
+    assert!(reported(2, 3_000, filtered).is_empty());
     // Which of the values that statistics count a `where` leaves is not known.
     let by_statistics = |more: &str| {
         told_with(Code::FewValues, &by_gender(more), &|catalog| {
@@ -1523,11 +1548,11 @@ fn many_values_of_an_enum_hold_nothing_back_and_a_where_leaves_an_unknown_number
 #[test]
 fn a_key_is_not_empty_where_a_check_or_an_enum_has_no_empty_text() {
     let labels = |labels: &[&str]| labels.iter().map(|it| (*it).to_owned()).collect();
-    let is_told = |key: &str, dbms: Dbms, listed: &[&str], names: &[&str]| {
+    let is_reported = |key: &str, dbms: Dbms, listed: &[&str], names: &[&str]| {
         let text = item(&format!(
             "from: users, key: {{ PK: \"{key}\", SK: \"{{id | pad(9)}}\" }}, accept: [nullable-key, key-unproved]"
         ));
-        let told = told_with(Code::EmptyKey, &text, &|catalog| {
+        let reported = told_with(Code::EmptyKey, &text, &|catalog| {
             catalog.dbms = dbms;
             let gender = table_mut(catalog, "users").column_mut("gender").unwrap();
             gender.listed = labels(listed);
@@ -1537,26 +1562,26 @@ fn a_key_is_not_empty_where_a_check_or_an_enum_has_no_empty_text() {
                 };
             }
         });
-        !told.is_empty()
+        !reported.is_empty()
     };
     let (sqlite, pg, my) = (Dbms::Sqlite, Dbms::Postgres, Dbms::Mysql);
-    assert!(is_told("{gender}", sqlite, &[], &[]));
-    assert!(!is_told("{gender}", sqlite, &["F", "M"], &[]));
-    assert!(!is_told("{gender | lower}", sqlite, &["F", "M"], &[]));
-    assert!(is_told("{gender}", sqlite, &["F", ""], &[]));
-    assert!(is_told("[{gender}]", sqlite, &["F", "M"], &[]));
-    assert!(!is_told("{gender}", pg, &[], &["F", "M"]));
-    assert!(is_told("{gender}", pg, &[], &["F", ""]));
+    assert!(is_reported("{gender}", sqlite, &[], &[]));
+    assert!(!is_reported("{gender}", sqlite, &["F", "M"], &[]));
+    assert!(!is_reported("{gender | lower}", sqlite, &["F", "M"], &[]));
+    assert!(is_reported("{gender}", sqlite, &["F", ""], &[]));
+    assert!(is_reported("[{gender}]", sqlite, &["F", "M"], &[]));
+    assert!(!is_reported("{gender}", pg, &[], &["F", "M"]));
+    assert!(is_reported("{gender}", pg, &[], &["F", ""]));
     // Without strict mode, MySQL writes '' for what is no label.
-    assert!(is_told("{gender}", my, &[], &["F", "M"]));
+    assert!(is_reported("{gender}", my, &[], &["F", "M"]));
 }
 
 #[test]
 fn the_help_of_hot_keys_fits_them() {
     let help = |code, text: &str| {
         let (_, diagnostics) = check_with(text, &catalog());
-        let told = diagnostics.into_iter().find(|d| d.code == code);
-        told.and_then(|d| d.help).unwrap()
+        let reported = diagnostics.into_iter().find(|d| d.code == code);
+        reported.and_then(|d| d.help).unwrap()
     };
     let few = item(
         "from: users, key: { PK: \"{gender | present(M, X)}\", SK: \"{id | pad(9)}\" }, write_rate: 2001",
@@ -1569,16 +1594,19 @@ fn the_help_of_hot_keys_fits_them() {
     );
     assert!(help(Code::FewValues, &few).contains("$when"));
     let single = item("from: users, key: { PK: USERS, SK: \"{id | pad(9)}\" }, write_rate: 20000");
-    let told = help(Code::SinglePartition, &single);
-    assert!(told.contains("`shard(22)`"), "{told}");
+    let reported = help(Code::SinglePartition, &single);
+    assert!(reported.contains("`shard(22)`"), "{reported}");
     // What is more than a partition takes is never rounded to what it takes.
     let hot = mapping(
         "",
         "",
         "access_patterns: { p: { key: { PK: USER#1 }, consistent: true, rate: 3000.2 } }",
     );
-    let told = told_with(Code::HotReads, &hot, &|_| {});
-    assert!(told[0].contains("at least 3,001 read units"), "{told:?}");
+    let reported = told_with(Code::HotReads, &hot, &|_| {});
+    assert!(
+        reported[0].contains("at least 3,001 read units"),
+        "{reported:?}"
+    );
 }
 
 #[test]
@@ -1625,7 +1653,7 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
         ("ends > 5", false),
         ("ends > :other", false),
     ] {
-        let told = codes(&format!(
+        let reported = codes(&format!(
             "{all}, filter: \"{filter}\"{}",
             if filter.contains(":time") {
                 ", params: { time: \"{now | epoch}\" }"
@@ -1633,17 +1661,17 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
                 ""
             }
         ));
-        assert_eq!(told.is_empty(), leaves_out, "{filter}: {told:?}");
+        assert_eq!(reported.is_empty(), leaves_out, "{filter}: {reported:?}");
     }
     for (clock, leaves_out) in [
         ("plus(7d) | epoch", true),
         ("plus(-7d) | epoch", false),
         ("epoch_ms", false),
     ] {
-        let told = codes(&format!(
+        let reported = codes(&format!(
             "{all}, filter: \"ends > :time\", params: {{ time: \"{{now | {clock}}}\" }}"
         ));
-        assert_eq!(told.is_empty(), leaves_out, "{clock}: {told:?}");
+        assert_eq!(reported.is_empty(), leaves_out, "{clock}: {reported:?}");
     }
     assert_eq!(codes("key: { PK: \"USER#{id}\", SK: \"OTHER#\" }"), []);
     for (asked, leaves_out) in [
@@ -1665,9 +1693,11 @@ fn a_filter_or_a_key_over_the_expiry_time_leaves_out_what_has_expired() {
                 "access_patterns: {{ p: {{ index: ENDS, key: {{ name: \"{{name}}\", ends: {{ {asked} }} }}{clock} }} }}"
             ),
         );
-        let told = codes_of(None, &text);
-        let is_told = told.iter().any(|told| told.starts_with("expired-items"));
-        assert_eq!(is_told, !leaves_out, "{asked}: {told:?}");
+        let reported = codes_of(None, &text);
+        let is_reported = reported
+            .iter()
+            .any(|reported| reported.starts_with("expired-items"));
+        assert_eq!(is_reported, !leaves_out, "{asked}: {reported:?}");
     }
 }
 
@@ -1679,8 +1709,8 @@ fn a_pattern_whose_caller_gives_the_whole_key_may_find_every_item_type() {
             "from: users, key: { PK: \"USER#{gender | present(M, X)}\", SK: \"{id | pad(9)}\" }, attributes: { ends: 4102444800 }",
             &format!("access_patterns: {{ p: {{ {asked}, consistent: true, rate: 6001 }} }}"),
         );
-        let told = codes_of(None, &text).into_iter();
-        let codes = told.filter_map(|told| Some(told.split_once(": ")?.0.to_owned()));
+        let reported = codes_of(None, &text).into_iter();
+        let codes = reported.filter_map(|reported| Some(reported.split_once(": ")?.0.to_owned()));
         codes
             .filter(|code| code == "hot-reads" || code == "expired-items")
             .collect()
@@ -1702,8 +1732,8 @@ fn the_filter_that_is_named_keeps_items_that_never_expire() {
             &format!("{other}access_patterns: {{ p: {{ key: {{ PK: \"USER#{{id}}\" }} }} }}"),
         );
         let (_, diagnostics) = check_with(&text, &catalog());
-        let told = diagnostics.iter().find(|d| d.code == Code::ExpiredItems);
-        let help = told.and_then(|d| d.help.clone()).unwrap();
+        let reported = diagnostics.iter().find(|d| d.code == Code::ExpiredItems);
+        let help = reported.and_then(|d| d.help.clone()).unwrap();
         assert!(help.contains("never use such an item as a lock"), "{help}");
         help.split('"').nth(1).unwrap().to_owned()
     };
@@ -1727,7 +1757,7 @@ fn the_filter_that_is_named_keeps_items_that_never_expire() {
 
 #[test]
 fn the_help_of_expired_items_can_be_followed() {
-    let told = |table: &str, attributes: &str, pattern: &str| {
+    let reported = |table: &str, attributes: &str, pattern: &str| {
         let text = mapping(
             &format!("name: portal, key: {{ partition: PK, sort: SK }}, ttl: ends{table}"),
             &format!(
@@ -1739,7 +1769,7 @@ fn the_help_of_expired_items_can_be_followed() {
         diagnostics
     };
     let help = |table: &str, attributes: &str, pattern: &str| {
-        let diagnostics = told(table, attributes, pattern);
+        let diagnostics = reported(table, attributes, pattern);
         let mut expired = diagnostics.iter();
         let expired = expired.find(|d| d.code == Code::ExpiredItems);
         let help = expired.and_then(|d| d.help.clone());
@@ -1805,7 +1835,7 @@ fn the_help_of_expired_items_can_be_followed() {
     let twice = format!(
         "{by}, filter: \"ends >= :time OR attribute_not_exists(ends)\", params: {{ time: \"{{now | epoch}}\" }}"
     );
-    let diagnostics = told(&keys, ends, &twice);
+    let diagnostics = reported(&keys, ends, &twice);
     let codes = diagnostics.iter().map(|d| d.code);
     let missing = codes.filter(|code| *code == Code::NotProjected);
     assert_eq!(missing.count(), 1, "{diagnostics:?}");

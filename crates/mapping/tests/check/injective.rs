@@ -174,9 +174,13 @@ fn replaces(plan: &Plan, columns: &[String], model: &Model, folder: &Folder) -> 
             continue;
         };
         for other in &rows[at + 1..] {
-            let mixed = row.iter().zip(other).enumerate();
-            let mixed = mixed.map(|(at, (own, other))| if held(at) { own } else { other });
-            let mixed: Vec<Value> = mixed.cloned().collect();
+            let mixed: Vec<Value> = row
+                .iter()
+                .zip(other)
+                .enumerate()
+                .map(|(at, (own, other))| if held(at) { own } else { other })
+                .cloned()
+                .collect();
             let same = key(&mixed).is_none_or(|key| key == own);
             let is_equal = mixed == *other;
             if !same || !is_equal && key(other).as_ref() == Some(&own) {

@@ -134,10 +134,10 @@ fn many_item_types_are_proved_in_bounded_time_and_few_words() {
                 "{because}"
             );
         }
-        let told = resolution.diagnostics.len();
-        assert!(told <= 5 * count, "{what}: {told} diagnostics");
+        let reported = resolution.diagnostics.len();
+        assert!(reported <= 5 * count, "{what}: {reported} diagnostics");
         assert!(
-            render("t.yaml", &text, &resolution.diagnostics, false).len() < 1_000 * told.max(1)
+            render("t.yaml", &text, &resolution.diagnostics, false).len() < 1_000 * reported.max(1)
         );
     }
 }
@@ -176,8 +176,8 @@ fn templates_of_hundreds_of_optional_segments_are_not_proved_and_cost_little() {
     let unknown = resolution
         .diagnostics
         .iter()
-        .filter(|told| told.code == Code::KeyUnproved);
-    let unknown: Vec<&str> = unknown.map(|told| told.message.as_str()).collect();
+        .filter(|reported| reported.code == Code::KeyUnproved);
+    let unknown: Vec<&str> = unknown.map(|reported| reported.message.as_str()).collect();
     assert!(
         unknown.iter().any(|message| message
             .starts_with("it is not known whether `T1` makes the same key as `T0`")),

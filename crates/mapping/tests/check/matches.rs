@@ -27,14 +27,14 @@ fn faults(dbms: Dbms, (users, subscriptions): (&Declared, &Declared)) -> Vec<(Co
         "from: subscribe_users, join: { u: { table: users, match: { id: user_id } } }, key: { PK: \"S#{subscribe_id}\", SK: \"{u.name}\" }, columns: []",
         "from: users, key: { PK: \"U#{name}\", SK: U }, columns: [], attributes: { x: { $embed: subscribe_users, $match: { user_id: id }, $each: \"{subscribe_id}\" } }",
     ];
-    let told = items.iter().flat_map(|item| {
+    let reported = items.iter().flat_map(|item| {
         let text = format!(
             "dynafold: 1\ntable: {{ name: portal, key: {{ partition: PK, sort: SK }} }}\nitems:\n  A: {{ {item} }}\n"
         );
         check_with(&text, &catalog).1
     });
-    let told = told.filter(|found| matches!(found.code, Code::Join | Code::Embed));
-    told.map(|found| (found.code, found.message)).collect()
+    let reported = reported.filter(|found| matches!(found.code, Code::Join | Code::Embed));
+    reported.map(|found| (found.code, found.message)).collect()
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn numbers_that_an_index_of_mysql_does_not_find_by_a_double_are_not_matched_with
                 assert!(found.is_empty(), "{found:?}");
                 continue;
             }
-            let why = "the database compares them as doubles, so different numbers may be equal, and an index finds other rows than a comparison";
+            let why = "the database compares them as doubles, so different numbers may be equal, and which rows match depends on whether it uses an index";
             let (users, subscriptions) = (users.0, subscriptions.0);
-            let told = [
+            let reported = [
                 (
                     Code::Join,
                     format!("`user_id` is {subscriptions}, and `id` is {users}: {why}"),
@@ -102,7 +102,7 @@ fn numbers_that_an_index_of_mysql_does_not_find_by_a_double_are_not_matched_with
                     format!("`id` is {users}, and `user_id` is {subscriptions}: {why}"),
                 ),
             ];
-            assert_eq!(found, told);
+            assert_eq!(found, reported);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::refused::{asked, with};
 use super::{catalog, check_with};
 
 /// What is said of a range of events, at which text and with which help.
-fn told(condition: &str, sql: Option<&str>) -> Option<(String, String, String)> {
+fn reported(condition: &str, sql: Option<&str>) -> Option<(String, String, String)> {
     let sql = sql.map_or(String::new(), |sql| {
         format!("\nsql: \"SELECT id FROM events WHERE user_id = :userId AND {sql}\"")
     });
@@ -35,11 +35,11 @@ const UNTIL: &str = "SK: { between: [\"EVENT#{from | epoch_ms | pad(13)}\", \"EV
 
 #[test]
 fn a_bound_that_keys_go_on_behind_is_told_where_the_query_says_otherwise() {
-    let (at, message, help) = told(UNTIL, None).unwrap();
+    let (at, message, help) = reported(UNTIL, None).unwrap();
     assert_eq!(at, "\"EVENT#{until | epoch_ms | pad(13)}\"");
     assert_eq!(
         message,
-        "items at `{until | epoch_ms | pad(13)}` itself are not returned: the keys of `EVENT` have more text after it, and so sort later"
+        "the range leaves out items whose value equals `{until | epoch_ms | pad(13)}`: the keys of `EVENT` have more text after it, and so sort later"
     );
     assert_eq!(
         help,
@@ -49,16 +49,16 @@ fn a_bound_that_keys_go_on_behind_is_told_where_the_query_says_otherwise() {
         "at >= :from AND at <= :until",
         "at BETWEEN :from AND :until",
     ] {
-        assert!(told(UNTIL, Some(sql)).is_some(), "{sql}");
+        assert!(reported(UNTIL, Some(sql)).is_some(), "{sql}");
     }
-    assert_eq!(told(UNTIL, Some("at >= :from AND at < :until")), None);
-    let (at, ..) = told(UNTIL, Some("at > :from AND at < :until")).unwrap();
+    assert_eq!(reported(UNTIL, Some("at >= :from AND at < :until")), None);
+    let (at, ..) = reported(UNTIL, Some("at > :from AND at < :until")).unwrap();
     assert!(at.contains("from"), "{at}");
     let end = UNTIL.replace("pad(13)}\"] }", "pad(13)}$\"] }");
-    assert_eq!(told(&end, None), None);
+    assert_eq!(reported(&end, None), None);
 
     let bound = "\"EVENT#{since | epoch_ms | pad(13)}\"";
-    let of = |operator: &str, sql| told(&format!("SK: {{ {operator}: {bound} }}"), sql);
+    let of = |operator: &str, sql| reported(&format!("SK: {{ {operator}: {bound} }}"), sql);
     assert!(of("le", None).is_some() && of("gt", None).is_some());
     assert_eq!((of("lt", None), of("ge", None)), (None, None));
     assert_eq!(of("gt", Some("at >= :since")), None);
@@ -71,7 +71,7 @@ fn a_whole_key_is_held_against_the_query() {
         let text = format!(
             "at: {{ {operator}: \"{{since}}\" }} }}\nindex: LATEST\nparams: {{ since: events.at"
         );
-        told(&text, sql)
+        reported(&text, sql)
     };
     for operator in ["le", "lt", "ge", "gt"] {
         assert_eq!(latest(operator, None), None, "{operator}");
@@ -80,13 +80,13 @@ fn a_whole_key_is_held_against_the_query() {
     let (_, message, _) = latest("ge", Some("at > :since")).unwrap();
     assert_eq!(
         message,
-        "items at `{since}` itself are returned: by the range, and the query does the opposite"
+        "the range returns items whose value equals `{since}`, and its SQL leaves them out"
     );
 }
 
 #[test]
 fn item_types_beyond_the_bounds_of_a_range_are_not_found() {
-    let told = |items: &str, range: &str| {
+    let reported = |items: &str, range: &str| {
         let text = format!(
             "dynafold: 1
 table: {{ name: app, key: {{ partition: PK, sort: SK }} }}
@@ -98,9 +98,12 @@ access_patterns:
   p: {{ items: [{items}], key: {{ PK: \"U#{{id}}\", SK: {{ {range} }} }} }}
 "
         );
-        let (_, mut told) = check_with(&text, &catalog());
-        told.retain(|one| matches!(one.code, Code::ExtraItems | Code::NeverMatches));
-        told.into_iter().map(|one| one.message).collect::<Vec<_>>()
+        let (_, mut reported) = check_with(&text, &catalog());
+        reported.retain(|one| matches!(one.code, Code::ExtraItems | Code::NeverMatches));
+        reported
+            .into_iter()
+            .map(|one| one.message)
+            .collect::<Vec<_>>()
     };
     for (items, range) in [
         ("USER, LARGE", "between: [\"USER!\", \"USER#\"]"),
@@ -108,11 +111,11 @@ access_patterns:
         ("USER, VOTE", "ge: \"USER#\""),
         ("USER, LARGE", "lt: \"USER#VOTE\""),
     ] {
-        assert_eq!(told(items, range), Vec::<String>::new(), "{range}");
+        assert_eq!(reported(items, range), Vec::<String>::new(), "{range}");
     }
     let range = "between: [\"USER!\", \"USER#W\"]";
-    assert_eq!(told("USER, LARGE", range), ["`p` also finds `VOTE`"]);
-    let found = told("USER, VOTE", "le: \"USER#\"");
+    assert_eq!(reported("USER, LARGE", range), ["`p` also finds `VOTE`"]);
+    let found = reported("USER, VOTE", "le: \"USER#\"");
     let never = "`p` can never find `VOTE`: it asks for SK le USER#, and VOTE has SK = USER#VOTE#{subscribe_id}";
     assert_eq!(found, [never, "`p` also finds `LARGE`"]);
 }

@@ -134,15 +134,15 @@ fn a_name_that_an_index_projects_and_no_item_has_is_a_fault() {
         with("key: { PK: a, SK: b }").replace("project: [state]", "project: [state, amuont]");
     let (model, diagnostics) = check_with(&text, &asked());
     assert!(model.is_none());
-    let told: Vec<_> = diagnostics
+    let reported: Vec<_> = diagnostics
         .iter()
         .filter(|d| d.code.as_str() == "unknown-attribute")
         .collect();
-    let [told] = told.as_slice() else {
+    let [reported] = reported.as_slice() else {
         panic!("{diagnostics:?}");
     };
-    assert_eq!(&text[told.span.clone()], "amuont");
-    assert_eq!(told.help.as_deref(), Some("did you mean `amount`?"));
+    assert_eq!(&text[reported.span.clone()], "amuont");
+    assert_eq!(reported.help.as_deref(), Some("did you mean `amount`?"));
 }
 
 #[test]
@@ -177,19 +177,19 @@ fn a_parameter_in_the_sql_of_an_item_type_is_a_fault() {
         let mut catalog = asked();
         catalog.dbms = dbms;
         let (model, diagnostics) = check_with(&text, &catalog);
-        let told: Vec<_> = diagnostics
+        let reported: Vec<_> = diagnostics
             .iter()
             .filter(|d| d.code.as_str() == "sql")
             .collect();
-        let [told] = told.as_slice() else {
+        let [reported] = reported.as_slice() else {
             panic!("{item}: {diagnostics:?}");
         };
         assert!(model.is_none());
         assert_eq!(
-            told.message,
+            reported.message,
             format!("`{parameter}` is a parameter, and nothing gives it a value")
         );
-        assert_eq!(&text[told.span.clone()], parameter, "{item}");
+        assert_eq!(&text[reported.span.clone()], parameter, "{item}");
     }
     // A part of a list is none, nor is what stands in a text.
     let text = with("key: { PK: a, SK: b }").replace(
@@ -218,10 +218,10 @@ access_patterns:
         )
     };
     let (_, diagnostics) = check_with(&mapping("@"), &asked());
-    let told = diagnostics
+    let reported = diagnostics
         .iter()
         .find(|d| d.code.as_str() == "parameter-form");
-    let message = told.map(|d| d.message.as_str());
+    let message = reported.map(|d| d.message.as_str());
     assert_eq!(
         message,
         Some("`EVENT` and `NOTE` escape values differently in `SK`")

@@ -94,6 +94,19 @@ impl Column {
             || default.contains("nextval(")
     }
 
+    /// Whether it has texts that differ and are equal to the database. Those of UUIDs are written one way, and to a collation
+    /// of bytes it is blanks at the end alone that make no difference.
+    pub fn has_insensitive_text(&self) -> bool {
+        let is_text = match self.data_type {
+            DataType::Text { max_chars } => {
+                max_chars != Some(36) || !self.declared.starts_with("char(")
+            }
+            DataType::Dynamic => true,
+            _ => false,
+        };
+        self.insensitive && is_text && self.collation.is_some()
+    }
+
     /// Whether it is a column of text and nothing else: citext, `character`, inet and xml of PostgreSQL, and INET6 of MariaDB,
     /// are text here too.
     pub fn is_plain_text(&self, dbms: Dbms) -> bool {

@@ -173,7 +173,7 @@ impl fmt::Display for UnfitReason {
             Self::TooDeep => "the JSON is nested deeper than the 32 levels that DynamoDB allows",
             Self::Unreadable => "the value could not be read",
             Self::SharedKey => {
-                "two parents have the same key, so it is not known which children belong to which"
+                "two parents have the same key, so it is not known to which of them each child belongs"
             }
             Self::TooManyChildren => "the children are larger than 16 MiB together",
         })

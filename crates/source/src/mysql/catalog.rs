@@ -210,7 +210,7 @@ async fn find_hidden_columns(
         let may_have = "may have invisible columns that this user may not read";
         let may_have = table.may_hide_invisible.then(|| may_have.to_owned());
         for has in has.into_iter().chain(may_have) {
-            let grant = server.grant(&table.name.to_string());
+            let grant = server.grant_help(&table.name.to_string());
             let notice = format!("{} {has}; {grant}", table.name);
             catalog.notices.push(notice);
         }
@@ -610,13 +610,11 @@ fn table_at<'t, 'r>(
     Ok(table.map(|table| (first, table)))
 }
 
-// The columns of a query.
-//
-// The driver names the base column, if there is one, and the catalog describes it. For an expression the driver gives the
-// type without its fractional digits, so times get six. It calls text in a binary collation `binary`, so the server is asked.
-// It does not say whether a column is nullable, so every column counts as nullable.
-
 /// The columns of a query that a scan will read. Fails if two columns have one name.
+///
+/// The driver names the base column, if there is one, and the catalog describes it. For an expression the driver gives the
+/// type without its fractional digits, so times get six. It calls text in a binary collation `binary`, so the server is asked.
+/// It does not say whether a column is nullable, so every column counts as nullable.
 pub(super) async fn describe(
     connection: &mut MySqlConnection,
     catalog: &Catalog,

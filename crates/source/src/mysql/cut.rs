@@ -10,7 +10,7 @@ use sqlx::mysql::{MySqlConnection, MySqlRow};
 use super::Mysql;
 use super::decode::data_type;
 use super::dialect::MysqlDialect;
-use super::error::object;
+use super::error::relation_name;
 use super::statement::{bytes, grouped, optional, prepare, rows, text};
 use crate::literal::RangeLiteral;
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
@@ -45,7 +45,7 @@ impl RangeProbe for Mysql {
 
     async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
         let found = finds(self, part).await;
-        self.server.checked(object(&part.from), found)
+        self.server.checked(relation_name(&part.from), found)
     }
 }
 

@@ -1,13 +1,11 @@
 //! Tells the ways apart in which MySQL and MariaDB refuse, by their numbers, and says what to do about
 //! each.
 
-use async_trait::async_trait;
 use dynafold_relational::scan::Relation;
-use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
+use sqlx::mysql::MySqlDatabaseError;
 use url::Url;
 
-use super::super::{Result, SourceError, identity};
-use super::statement::{rows, text};
+use super::super::{Result, SourceError};
 use super::{Server, TLS};
 
 impl Server {
@@ -18,10 +16,10 @@ impl Server {
 
     /// Puts the driver's error into the protocol's words.
     pub(super) fn fault(&self, object: String, cause: sqlx::Error) -> SourceError {
-        match number(&cause) {
+        match error_number(&cause) {
             // Access denied: to a schema, a table, a column, a routine.
             Some(1044 | 1142 | 1143 | 1370) => {
-                let help = self.grant(&object);
+                let help = self.grant_help(&object);
                 SourceError::Permission {
                     object,
                     help,
@@ -44,7 +42,7 @@ impl Server {
     }
 
     /// What to do where the user may not read something.
-    pub(super) fn grant(&self, object: &str) -> String {
+    pub(super) fn grant_help(&self, object: &str) -> String {
         let (user, host) = self.user.rsplit_once('@').unwrap_or((&self.user, "%"));
         format!("let an administrator GRANT SELECT ON {object} TO '{user}'@'{host}'")
     }
@@ -52,11 +50,11 @@ impl Server {
 
 /// Whether the server refused something because the user may not read a table or a column.
 pub(super) fn is_refusal(cause: &sqlx::Error) -> bool {
-    matches!(number(cause), Some(1142 | 1143))
+    matches!(error_number(cause), Some(1142 | 1143))
 }
 
-/// The words for a relation in messages.
-pub(super) fn object(from: &Relation) -> String {
+/// A relation as messages name it.
+pub(super) fn relation_name(from: &Relation) -> String {
     match from {
         Relation::Table(name) => name.to_string(),
         Relation::Query(_) => "the mapping's query".to_owned(),
@@ -64,7 +62,7 @@ pub(super) fn object(from: &Relation) -> String {
 }
 
 /// The server's own error number.
-fn number(cause: &sqlx::Error) -> Option<u16> {
+fn error_number(cause: &sqlx::Error) -> Option<u16> {
     let error = cause.as_database_error()?;
     Some(error.try_downcast_ref::<MySqlDatabaseError>()?.number())
 }
@@ -79,18 +77,18 @@ pub(super) fn is_unknown_type(cause: &sqlx::Error) -> bool {
 }
 
 /// The URL without user, password and parameters.
-pub(super) fn place(url: &Url) -> String {
+pub(super) fn plain_url(url: &Url) -> String {
     let host = url.host_str().unwrap_or("localhost");
     let port = url.port().unwrap_or(3306);
     format!("mysql://{host}:{port}{}", url.path().trim_end_matches('/'))
 }
 
 /// What to do when no connection can be made.
-pub(super) fn help(cause: &sqlx::Error) -> String {
+pub(super) fn connect_help(cause: &sqlx::Error) -> String {
     if let Some(help) = TLS.help(cause) {
         return help;
     }
-    let known = match (cause, number(cause)) {
+    let known = match (cause, error_number(cause)) {
         (_, Some(1045 | 1698)) => {
             "the server refuses this user or password; in a URL, write special characters of the \
              password as %XX. It says the same where the account requires TLS, which \
@@ -131,61 +129,24 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
     known.to_owned()
 }
 
-// What is said to the server about a session over another one: that it end what it is at, and
-// whether it is still at it.
-
-/// A session of a server.
-#[derive(Clone)]
-pub(super) struct Session {
-    /// Its number. The server gives none twice.
-    pub(super) number: u64,
-    /// The server, as it says: another one may answer behind a balancer.
-    pub(super) server: String,
-}
-
-#[async_trait]
-impl identity::ServerSession for Session {
-    type Connection = MySqlConnection;
-
-    async fn is_same(&self, connection: &mut MySqlConnection) -> sqlx::Result<bool> {
-        let server = rows(connection, include_str!("sql/server.sql")).await?;
-        let server = server.first().map(|row| text(row, 4)).transpose()?;
-        Ok(server.as_ref() == Some(&self.server))
-    }
-
-    async fn is_busy(&self, connection: &mut MySqlConnection) -> sqlx::Result<bool> {
-        // It waits for us to take rows, and none come here: then they do not get through.
-        let writes = "AND COALESCE(STATE, '') NOT IN ('Writing to net', 'Sending to client')";
-        self.is_at_query(connection, writes).await
-    }
-
-    async fn cancel(&self, connection: &mut MySqlConnection, ends: bool) -> sqlx::Result<bool> {
-        let is_busy = self.is_at_query(connection, "").await?;
-        if is_busy {
-            let kill = if ends { "KILL" } else { "KILL QUERY" };
-            rows(connection, format!("{kill} {}", self.number)).await?;
-        }
-        Ok(is_busy)
-    }
-}
-
-impl Session {
-    async fn is_at_query(&self, connection: &mut MySqlConnection, and: &str) -> sqlx::Result<bool> {
-        let sql = format!(
-            "SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {} AND COMMAND <> 'Sleep' {and}",
-            self.number
-        );
-        Ok(!rows(connection, sql).await?.is_empty())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_place_holds_no_secret() {
+    fn a_servers_url_holds_no_secret() {
         let url = Url::parse("mysql://app:s3cret@db.example/shop?ssl-mode=required&password=x");
-        assert_eq!(place(&url.unwrap()), "mysql://db.example:3306/shop");
+        assert_eq!(plain_url(&url.unwrap()), "mysql://db.example:3306/shop");
+    }
+
+    #[test]
+    fn help_tells_a_missing_socket_from_an_unknown_host_and_from_another_server() {
+        let socket = sqlx::Error::Io(std::io::ErrorKind::NotFound.into());
+        assert!(connect_help(&socket).starts_with("there is no such socket"));
+        let unknown = "failed to lookup address information: Name or service not known";
+        let host = sqlx::Error::Io(std::io::Error::other(unknown));
+        assert!(connect_help(&host).starts_with("is the host's name right"));
+        let other = sqlx::Error::Protocol("unexpected packet".to_owned());
+        assert!(connect_help(&other).starts_with("is it MySQL or MariaDB"));
     }
 }

@@ -10,6 +10,7 @@ mod cut;
 mod decode;
 mod dialect;
 mod error;
+mod session;
 mod statement;
 
 use std::io::ErrorKind;
@@ -27,8 +28,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use self::decode::cell;
-use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, object, place};
-use super::identity::{PATIENCE, Tls, Watch};
+use self::error::{UNKNOWN_TYPE, connect_help, is_unknown_type, plain_url, relation_name};
+use self::session::Session;
+use super::tls::Tls;
+use super::watch::{PATIENCE, Watch};
 use super::{
     Activity, Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity,
     UrlError, server_url, statement,
@@ -110,14 +113,14 @@ impl Mysql {
             .statement_cache_capacity(STATEMENTS)
             .disable_statement_logging();
         let (connection, server) = open(&options).await.map_err(|cause| SourceError::Connect {
-            place: place(&url),
-            help: help(&cause),
+            place: plain_url(&url),
+            help: connect_help(&cause),
             cause,
         })?;
         Ok(Self {
             connection,
             options,
-            place: place(&url),
+            place: plain_url(&url),
             server,
             patience: PATIENCE,
             catalog: None,
@@ -225,7 +228,8 @@ impl Source for Mysql {
         // Not EXPLAIN: that wants SHOW VIEW for a view.
         let sql = statement(&MysqlDialect, scan);
         let prepared = prepare(&mut self.connection, &sql).await;
-        self.server.checked(object(&scan.from), prepared.map(drop))
+        self.server
+            .checked(relation_name(&scan.from), prepared.map(drop))
     }
 
     // Opens a transaction that holds what the scans read, and then takes its snapshot. A name is looked up
@@ -284,7 +288,7 @@ impl Source for Mysql {
             numbers(&rows(&mut self.connection, sql).await?, cell)
         };
         let numbers = reading.await;
-        self.server.checked(object(&scan.from), numbers)
+        self.server.checked(relation_name(&scan.from), numbers)
     }
 
     // In the text protocol: what the server prints is exact for every type but FLOAT, and the same in both products.
@@ -304,7 +308,7 @@ impl Source for Mysql {
             Ok::<_, sqlx::Error>(sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection))
         };
         let rows = stream::once(opened).try_flatten().boxed();
-        let fault = |cause| server.fault(object(&scan.from), cause);
+        let fault = |cause| server.fault(relation_name(&scan.from), cause);
         chunks(rows, Some(watch), scan, cell, fault)
     }
 

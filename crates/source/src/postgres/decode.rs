@@ -306,6 +306,8 @@ impl<'t> TextCursor<'t> {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::value::write_document;
+
     use super::*;
 
     #[test]
@@ -330,14 +332,6 @@ mod tests {
         let read = Decoder::new(&text).read(&[b'a', 0xff]);
         assert_eq!(read, Value::unfit("a\u{fffd}", UnfitReason::NotUtf8));
     }
-}
-
-#[cfg(test)]
-mod literal_tests {
-    use dynafold_relational::catalog::DataType;
-    use dynafold_relational::value::write_document;
-
-    use super::*;
 
     fn json(data_type: &DataType, text: &str) -> String {
         match Decoder::new(data_type).decode(text) {

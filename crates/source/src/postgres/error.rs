@@ -10,7 +10,7 @@ use dynafold_relational::scan::{Relation, Scan};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
 use super::{PostgresSql, TLS};
-use crate::identity::NOBODY;
+use crate::tls::NOBODY;
 use crate::{Dialect as _, SourceError};
 
 /// A query that was canceled: by a time limit, or by a standby that had to apply changes.
@@ -129,14 +129,14 @@ fn state(cause: &sqlx::Error) -> Option<&str> {
 /// Sorts an error of connecting.
 pub(super) fn connect(cause: sqlx::Error, options: &PgConnectOptions) -> SourceError {
     SourceError::Connect {
-        place: place(options),
+        place: plain_url(options),
         help: connect_help(&cause, options),
         cause,
     }
 }
 
 /// Where the server is, without user and password.
-pub(super) fn place(options: &PgConnectOptions) -> String {
+pub(super) fn plain_url(options: &PgConnectOptions) -> String {
     let database = options
         .get_database()
         .unwrap_or_else(|| options.get_username());

@@ -173,7 +173,7 @@ fn difference(before: &[LookupObject], now: &[LookupObject]) -> SourceError {
         Some(_) => None,
     });
     let made = || now.iter().find(|it| !then.contains_key(&it.key()));
-    let what = match changed.or_else(|| Some((made()?, "made"))) {
+    let what = match changed.or_else(|| Some((made()?, "created"))) {
         Some((it, what)) => format!("{} {} was {what}", it.kind, it.name),
         None => "a function, an operator or a type was changed".to_owned(),
     };

@@ -47,7 +47,8 @@ use self::error::ReadSubject;
 use self::lookup::LookupReach;
 use self::scan::cell;
 use self::session::Backend;
-use super::identity::{PATIENCE, Tls};
+use super::tls::Tls;
+use super::watch::PATIENCE;
 use super::{
     Activity, Canceller, Chunk, Dialect, Result, Row, SharedSnapshot, Source, SourceError,
     SourceIdentity, UrlError, range, server_url,

@@ -15,8 +15,8 @@ use super::error::ReadSubject;
 use super::{Postgres, PostgresSql, error};
 use crate::chunk::{answer, chunks};
 use crate::dialect::alone;
-use crate::identity::Watch;
 use crate::layout::ScanLayout;
+use crate::watch::Watch;
 use crate::{Chunk, Result, Row, Source as _, statement};
 
 /// Sends a scan's SELECT and hands out its rows.

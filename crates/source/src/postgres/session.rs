@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
 
-use super::super::identity::ServerSession;
+use super::super::watch::ServerSession;
 use super::super::{Dialect as _, Result, SharedSnapshot, SourceError, SourceIdentity};
 use super::error::ReadSubject;
 use super::{BEGIN, Postgres, PostgresSql, SETTINGS, UNFILTERED, error};
@@ -130,7 +130,7 @@ impl Postgres {
         let values = self.meaning.iter().map(|setting| setting.value);
         let meaning = values.fold(0, i64::wrapping_add);
         Ok(SourceIdentity {
-            name: error::place(&self.options),
+            name: error::plain_url(&self.options),
             stamp: state.map(|state| format!("{} {meaning}", state.stamp)),
             user: self.backend.as_ref().map(|backend| backend.user.clone()),
         })

@@ -237,9 +237,9 @@ async fn read_table(
             event: String::new(),
         });
         table.triggers = Some(triggers.collect());
-        let count = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
-        let count = sqlx::query_scalar(AssertSqlSafe(count)).persistent(false);
-        let count: i64 = count.fetch_one(connection).await?;
+        let sql = format!("SELECT count(*) FROM {}", UTF8.table(&table.name));
+        let query = sqlx::query_scalar(AssertSqlSafe(sql)).persistent(false);
+        let count: i64 = query.fetch_one(connection).await?;
         table.estimated_rows = u64::try_from(count).ok();
     }
     Ok(())
@@ -393,10 +393,8 @@ fn table_name(name: String) -> TableName {
     }
 }
 
-// The columns of a query: SQLite tells the base column where there is one, and that column's
-// declared type counts. What an expression gives is known only when the row is read.
-
-/// Describes what a scan will read of the query: SQLite renames columns of the same name.
+/// The columns of a query that a scan will read. SQLite tells the base column where there is one, and that column's
+/// declared type counts; what an expression gives is known only when the row is read. It renames columns of the same name.
 pub(super) async fn describe(
     connection: &mut SqliteConnection,
     sql: &str,

@@ -7,7 +7,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::{Stored, stored};
-use super::scan::{UTF8, object};
+use super::scan::{UTF8, relation_name};
 use super::{Sqlite, checked};
 use crate::literal::{RangeLiteral, is_number};
 use crate::range::{Cutter, KeyColumnKind, RangeProbe};
@@ -33,7 +33,7 @@ impl RangeProbe for Sqlite {
 
     async fn is_indexed(&mut self, part: &Scan) -> Result<bool> {
         let found = finds_children(&mut self.connection, part).await;
-        checked(object(&part.from), found)
+        checked(relation_name(&part.from), found)
     }
 }
 

@@ -21,7 +21,7 @@ use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
-use self::scan::{Disagreements, SqliteDialect, UTF8, cell, object};
+use self::scan::{Disagreements, SqliteDialect, UTF8, cell, relation_name};
 pub use self::state::create;
 use crate::chunk::{answer, chunks, numbers};
 use crate::layout::ScanLayout;
@@ -30,7 +30,7 @@ use dynafold_relational::catalog::{Catalog, Column, DataType};
 use dynafold_relational::scan::{Range, Scan};
 
 use self::state::{FileId, FileStamp, FileState, log_of};
-use super::identity::{ServerActivity, Work};
+use super::watch::{ServerActivity, Work};
 use super::{
     Canceller, Chunk, Dialect, Result, Row, Source, SourceError, SourceIdentity, UrlError, range,
     statement,
@@ -233,7 +233,7 @@ impl Source for Sqlite {
     async fn prepare(&mut self, scan: &Scan) -> Result<()> {
         let sql = AssertSqlSafe(statement(&UTF8, scan)).into_sql_str();
         let prepared = self.connection.prepare(sql).await;
-        checked(object(&scan.from), prepared.map(drop))
+        checked(relation_name(&scan.from), prepared.map(drop))
     }
 
     async fn begin(&mut self, scans: &[&Scan]) -> Result<()> {
@@ -260,7 +260,7 @@ impl Source for Sqlite {
         let sql = AssertSqlSafe(sql.to_owned());
         let rows = sqlx::raw_sql(sql).fetch_all(&mut self.connection).await;
         let numbers = rows.and_then(|rows| numbers(&rows, cell));
-        checked(object(&scan.from), numbers)
+        checked(relation_name(&scan.from), numbers)
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk>> {
@@ -273,7 +273,7 @@ impl Source for Sqlite {
             let column = columns.get(at).copied().unwrap_or(at);
             disagreements.cell(row, column, data_type, first + at)
         };
-        let fault = |cause| fault(object(&scan.from), cause);
+        let fault = |cause| fault(relation_name(&scan.from), cause);
         chunks(rows, None, scan, cell, fault)
     }
 
@@ -387,13 +387,11 @@ fn help(file: &Path, cause: &sqlx::Error) -> &'static str {
         }
         (Some(IsADirectory), _) => "this is a folder; name the file in it",
         (Some(TooManyLinks), _) => {
-            "changes under one name cannot be seen under another while they are in the write-ahead log; copy the file by the name that writers use, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\""
+            "copy the file by the name that writers use, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\"; under another name, changes in the write-ahead log cannot be seen"
         }
         (_, Some((_, 5))) => "another program holds the file; end it or wait for it",
         (_, Some((_, 26))) => "this is not a SQLite 3 database, or it is encrypted",
-        (_, Some((776, _))) => {
-            "an interrupted write must be rolled back first; open it once with sqlite3"
-        }
+        (_, Some((776, _))) => "open it once with sqlite3, which rolls back an interrupted write",
         (_, Some((_, 8 | 14))) if has_log(file) => {
             "its last changes are still in the -wal file beside it, and the folder does not let \
              SQLite read them; copy both files to a folder of your own and read from there"

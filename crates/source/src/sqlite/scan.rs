@@ -135,7 +135,8 @@ impl Disagreements {
             };
             let parent = join.and_then(|join| scan.joins.get(join));
             Disagreement {
-                object: parent.map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
+                object: parent
+                    .map_or_else(|| relation_name(&scan.from), |join| join.table.name.clone()),
                 column: name.to_owned(),
                 kind: output.data_type.family().name(),
                 range: range.cloned(),
@@ -188,7 +189,7 @@ impl Disagreements {
                     ("values read are", "they were")
                 };
                 format!(
-                    "column `{}` of {}: {count} {are} not {}, which the declared type says; {they} read as stored",
+                    "column `{}` of {}: {count} {are} not {}, although the column is declared so; {they} read as stored",
                     column.column,
                     column.object,
                     column.kind,
@@ -198,8 +199,8 @@ impl Disagreements {
     }
 }
 
-/// The words for a relation in messages.
-pub(super) fn object(from: &Relation) -> String {
+/// A relation as messages name it.
+pub(super) fn relation_name(from: &Relation) -> String {
     match from {
         Relation::Table(name) => name.name.clone(),
         Relation::Query(_) => "the mapping's query".to_owned(),

@@ -110,9 +110,7 @@ pub(super) fn log_of(file: &Path) -> PathBuf {
     PathBuf::from(log)
 }
 
-// Makes a SQLite file from scripts: the demo's source. Nothing else here ever writes.
-
-/// Makes a new database file and runs scripts in it.
+/// Makes a new database file and runs scripts in it: the demo's source. Nothing else here ever writes.
 ///
 /// # Errors
 ///

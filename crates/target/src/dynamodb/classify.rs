@@ -212,7 +212,7 @@ impl Attempt<'_> {
             TableMissing => {
                 "was the table deleted meanwhile, or is it in another region or account?".to_owned()
             }
-            Quota => "wait for other changes of tables to end, or ask AWS for more".to_owned(),
+            Quota => "wait until other changes of tables have ended, or ask AWS for a higher quota".to_owned(),
             EncryptionKey => {
                 "look at the KMS key of the table: its state and its policy".to_owned()
             }

@@ -90,9 +90,10 @@ pub(crate) async fn find(service: &str, options: &ServiceOptions) -> Result<Foun
         failure(TargetErrorKind::Connection, "Connection", message).with_cause(error, 0)
     };
     let named = options.endpoint_url.clone();
-    let endpoint = named.or_else(|| configured_endpoint(&shared, service));
-    let endpoint = endpoint.map(|text| check_endpoint(&text).map_err(unusable));
-    let endpoint = endpoint.transpose()?;
+    let endpoint = named
+        .or_else(|| configured_endpoint(&shared, service))
+        .map(|text| check_endpoint(&text).map_err(unusable))
+        .transpose()?;
     let host = endpoint.as_ref().map(url::Url::host_str);
     let loopback = host.is_some_and(|host| host.is_some_and(is_loopback));
     let billed = host.is_none_or(|host| host.is_some_and(is_amazon));

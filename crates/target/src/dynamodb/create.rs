@@ -24,13 +24,10 @@ const PATIENCE: Duration = Duration::from_mins(15);
 
 impl Dynamodb {
     pub(super) async fn create_table(&self, table: &Table) -> Result<Option<Vec<Difference>>> {
-        let action = self.action("CreateTable", &table.name);
-        let mut request = create_table_input(table);
-        if let Some(members) = request.as_object_mut() {
-            members.insert("TableName".to_owned(), json!(table.name));
-        }
-        let made = match self.control::<IgnoredAny>(&action, &request).await {
-            Ok(_) => true,
+        let request = of_table(&table.name, create_table_input(table));
+        let asked = self.control("CreateTable", &table.name, &request).await;
+        let made = match asked {
+            Ok(IgnoredAny) => true,
             // Another run was quicker, or the answer to our first attempt was lost.
             Err(error) if error.code == "ResourceInUseException" => false,
             Err(error) => return Err(error),
@@ -56,13 +53,9 @@ impl Dynamodb {
         wanted: &Table,
         index: &Index,
     ) -> Result<()> {
-        let action = self.action("UpdateTable", &there.name);
-        let mut request = add_index_input(there, wanted, index);
-        if let Some(members) = request.as_object_mut() {
-            members.insert("TableName".to_owned(), json!(there.name));
-        }
-        self.control::<IgnoredAny>(&action, &request).await?;
-        Ok(())
+        let request = of_table(&there.name, add_index_input(there, wanted, index));
+        let asked = self.control("UpdateTable", &there.name, &request).await;
+        asked.map(|IgnoredAny| ())
     }
 
     /// Waits until the table and all its indexes are ACTIVE. `is_new`: just made, it may not be visible yet.
@@ -86,7 +79,7 @@ impl Dynamodb {
                         format!("the table did not become ACTIVE; its status is `{status}`");
                     return Err(self
                         .in_use("DescribeTable", name, &message)
-                        .with_help("look at it in the console, and run again once it is ACTIVE"));
+                        .with_help("look at the table in the console, and start the same command again once it is ACTIVE"));
                 }
             }
             sleep(pause).await;
@@ -125,7 +118,6 @@ impl Dynamodb {
         let Some(attribute) = &table.ttl else {
             return Ok(());
         };
-        let action = self.action("UpdateTimeToLive", &table.name);
         // Enabling it twice is an error.
         if self.has_ttl(&table.name, attribute).await? {
             return Ok(());
@@ -134,10 +126,11 @@ impl Dynamodb {
             "TableName": table.name,
             "TimeToLiveSpecification": { "Enabled": true, "AttributeName": attribute },
         });
-        match self.control::<IgnoredAny>(&action, &request).await {
-            Ok(_) => Ok(()),
+        let name = &table.name;
+        match self.control("UpdateTimeToLive", name, &request).await {
+            Ok(IgnoredAny) => Ok(()),
             // Another run that made the same table may have enabled it in between.
-            Err(error) => match self.has_ttl(&table.name, attribute).await {
+            Err(error) => match self.has_ttl(name, attribute).await {
                 Ok(true) => Ok(()),
                 _ => Err(error),
             },
@@ -150,17 +143,16 @@ impl Dynamodb {
     }
 }
 
-// Deleting a table, and waiting until it is gone. Safe to repeat.
-
 impl Dynamodb {
-    /// `id`: that of the table which may be deleted, where it is known.
+    /// Deletes a table, and waits until it is gone. Safe to repeat. `id`: that of the table which may be deleted, where
+    /// it is known.
     pub(super) async fn remove_table(&self, name: &str, id: Option<&str>) -> Result<bool> {
         let begun = Instant::now();
         let (mut pause, mut asked, mut is_going) = (LOOK.0, false, false);
         let mut id = id.map(str::to_owned);
         let created_again = |operation, message, undone| {
             self.in_use(operation, name, message).with_help(format!(
-                "nothing was {undone}: make sure that no other run uses this name, then start again",
+                "nothing was {undone}: make sure that no other run uses this name, then start the same command again",
             ))
         };
         if id.is_some() {
@@ -175,14 +167,15 @@ impl Dynamodb {
         loop {
             // A second request could delete a table that another run has created meanwhile.
             if !asked && !is_going {
-                let action = self.action("DeleteTable", name);
                 let request = json!({ "TableName": name });
-                match self.control::<Value>(&action, &request).await {
+                let answer: Result<Value> = self.control("DeleteTable", name, &request).await;
+                match answer {
                     Ok(answer) => {
                         asked = true;
-                        let deleted = answer.get("TableDescription");
-                        let deleted = deleted.and_then(|it| ServiceTable::deserialize(it).ok());
-                        let deleted = deleted.and_then(|deleted| deleted.id());
+                        let deleted = answer
+                            .get("TableDescription")
+                            .and_then(|it| ServiceTable::deserialize(it).ok())
+                            .and_then(|deleted| deleted.id());
                         if is_other(id.as_ref(), deleted.as_ref()) {
                             let message = "the table was deleted, somebody created it again, and this run has deleted the new one";
                             return Err(created_again("DeleteTable", message, "loaded"));
@@ -211,13 +204,21 @@ impl Dynamodb {
                 let status = found.table_status;
                 let message = format!("the table was not deleted; its status is `{status}`");
                 return Err(self.in_use("DescribeTable", name, &message).with_help(
-                    "look at it in the console, and run again once it no longer exists",
+                    "look at the table in the console, and start the same command again once it no longer exists",
                 ));
             }
             sleep(pause).await;
             pause = (pause * 2).min(LOOK.1);
         }
     }
+}
+
+/// What is asked of a table, with its name.
+fn of_table(name: &str, mut request: Value) -> Value {
+    if let Some(members) = request.as_object_mut() {
+        members.insert("TableName".to_owned(), json!(name));
+    }
+    request
 }
 
 /// Whether two ids are known, and of two tables.
@@ -364,15 +365,15 @@ impl Dynamodb {
     }
 
     async fn recover(&self, name: &str) -> Result<(), ErrorCode> {
-        let action = self.action("UpdateContinuousBackups", name);
         let request = json!({
             "TableName": name,
             "PointInTimeRecoverySpecification": { "PointInTimeRecoveryEnabled": true },
         });
         let (mut tries, pause) = BACKUPS;
         loop {
-            match self.control::<IgnoredAny>(&action, &request).await {
-                Ok(_) => return Ok(()),
+            let asked = self.control("UpdateContinuousBackups", name, &request);
+            match asked.await {
+                Ok(IgnoredAny) => return Ok(()),
                 Err(error)
                     if error.code == "ContinuousBackupsUnavailableException" && tries > 0 =>
                 {
@@ -385,9 +386,9 @@ impl Dynamodb {
     }
 
     async fn recovers(&self, name: &str) -> Result<bool, ErrorCode> {
-        let action = self.action("DescribeContinuousBackups", name);
         let request = json!({ "TableName": name });
-        let answer: Result<Value> = self.control(&action, &request).await;
+        let asked = self.control("DescribeContinuousBackups", name, &request);
+        let answer: Result<Value> = asked.await;
         let status = "/ContinuousBackupsDescription/PointInTimeRecoveryDescription/PointInTimeRecoveryStatus";
         let answer = answer.map_err(|error| error.code)?;
         Ok(answer.pointer(status) == Some(&json!("ENABLED")))
@@ -395,10 +396,9 @@ impl Dynamodb {
 
     /// Asks for a replica and waits until the table can be changed again.
     async fn replicate(&self, name: &str, region: &str) -> Result<(), ErrorCode> {
-        let action = self.action("UpdateTable", name);
         let create = json!({ "Create": { "RegionName": region } });
         let request = json!({ "TableName": name, "ReplicaUpdates": [create] });
-        let asked: Result<IgnoredAny> = self.control(&action, &request).await;
+        let asked: Result<IgnoredAny> = self.control("UpdateTable", name, &request).await;
         asked.map_err(|error| error.code)?;
         self.wait(name, false).await.map_err(|error| error.code)
     }
@@ -408,10 +408,10 @@ impl Dynamodb {
         found: &ServiceTable,
         name: &str,
     ) -> Result<Vec<(String, String)>, ErrorCode> {
-        let action = self.action("ListTagsOfResource", name);
         let (mut tags, mut request) = (Vec::new(), json!({ "ResourceArn": found.table_arn }));
         loop {
-            let answer: Result<TagsResponse> = self.control(&action, &request).await;
+            let asked = self.control("ListTagsOfResource", name, &request);
+            let answer: Result<TagsResponse> = asked.await;
             let answer = answer.map_err(|error| error.code)?;
             tags.extend(answer.tags.into_iter().map(|tag| (tag.key, tag.value)));
             match answer.next_token {

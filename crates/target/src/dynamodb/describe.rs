@@ -170,14 +170,14 @@ impl Dynamodb {
 
     /// The service's own description; `None` where there is no such table.
     pub(super) async fn describe_raw(&self, name: &str) -> Result<Option<ServiceTable>> {
-        let action = self.action("DescribeTable", name);
-        let asked = self.control(&action, &json!({ "TableName": name })).await;
-        let answer: Result<DescribeTableResponse> = asked;
+        let request = json!({ "TableName": name });
+        let asked = self.control("DescribeTable", name, &request);
+        let answer: Result<DescribeTableResponse> = asked.await;
         match answer {
             Ok(answer) => answer
                 .table
                 .map(Some)
-                .ok_or_else(|| action.incomplete("Table")),
+                .ok_or_else(|| self.action("DescribeTable", name).incomplete("Table")),
             Err(error) if error.code == "ResourceNotFoundException" => Ok(None),
             Err(error) => Err(error),
         }
@@ -186,9 +186,9 @@ impl Dynamodb {
     /// The TTL attribute; `None` where it cannot be known, because its permission is missing, the endpoint does not
     /// know the operation, or the table is not ACTIVE: DynamoDB may call one that is being deleted not found.
     pub(super) async fn describe_ttl(&self, name: &str) -> Result<Option<Option<String>>> {
-        let action = self.action("DescribeTimeToLive", name);
-        let asked = self.control(&action, &json!({ "TableName": name })).await;
-        let answer: Result<DescribeTimeToLiveResponse> = asked;
+        let request = json!({ "TableName": name });
+        let asked = self.control("DescribeTimeToLive", name, &request);
+        let answer: Result<DescribeTimeToLiveResponse> = asked.await;
         match answer {
             Ok(answer) => {
                 let ttl = answer.time_to_live_description.filter(|ttl| {

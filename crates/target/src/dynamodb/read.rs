@@ -16,6 +16,7 @@ use super::Dynamodb;
 use super::classify::Attempt;
 use super::wire::RequestBody;
 use super::write::ConsumedCapacity;
+use crate::persist::persist;
 use crate::retry::{Decision, Policy, Retry};
 
 /// Keys that one `BatchGetItem` takes.
@@ -172,7 +173,7 @@ impl Dynamodb {
                 message,
             )
             .with_help(
-                "the table allows too few reads: raise its read capacity, or run again later",
+                "the table allows too few reads: raise its read capacity, or start the same command again later",
             )
     }
 
@@ -224,9 +225,13 @@ impl Dynamodb {
         from: Option<Position>,
     ) -> Result<Page> {
         // Names may be reserved words.
-        let names = wanted.attributes.iter().flatten().enumerate();
-        let names = names.map(|(at, name)| (format!("#a{at}"), json!(&**name)));
-        let mut names: serde_json::Map<String, Value> = names.collect();
+        let mut names: serde_json::Map<String, Value> = wanted
+            .attributes
+            .iter()
+            .flatten()
+            .enumerate()
+            .map(|(at, name)| (format!("#a{at}"), json!(&**name)))
+            .collect();
         let places: Vec<&str> = names.keys().map(String::as_str).collect();
         let projection = wanted.attributes.as_ref().map(|_| json!(places.join(",")));
         let (action, condition, values) = match &wanted.partition {
@@ -278,43 +283,38 @@ impl Dynamodb {
     }
 
     /// Sends a request about tables, again for some seconds while the failure is one that passes.
-    pub(super) async fn control<T>(&self, action: &Attempt<'_>, body: &Value) -> Result<T>
+    pub(super) async fn control<T>(
+        &self,
+        operation: &'static str,
+        table: &str,
+        body: &Value,
+    ) -> Result<T>
     where
         T: DeserializeOwned,
     {
-        self.persist(action, body, CONTROL).await
+        let action = self.action(operation, table);
+        self.persist(&action, body, CONTROL).await
     }
 
     async fn persist<T>(&self, action: &Attempt<'_>, body: &Value, policy: Policy) -> Result<T>
     where
         T: DeserializeOwned,
     {
-        let begun = Instant::now();
-        let mut retry = Retry::new(policy, fastrand::u64(..));
-        loop {
-            let error = match self.call(action, RequestBody::of(body)).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let decision = retry.failed(error.class, begun.elapsed());
-            self.retry_warning.after_failure(&retry, decision, &error);
-            match decision {
-                Decision::Retry(delay) => sleep(delay).await,
-                Decision::Split | Decision::Fail => return Err(error),
-            }
-        }
+        let send = move || self.call(action, RequestBody::of(body));
+        persist(policy, &self.retry_warning, send).await
     }
 }
 
 /// A page as an answer holds it.
 fn page(table: &Table, action: &Attempt<'_>, answer: PageResponse) -> Result<Page> {
     let garbled = |error: NotAValue| action.garbled(error);
-    let items = match action.operation {
+    let found = match action.operation {
         "GetItem" => Some(answer.item.into_iter().collect()),
         _ => answer.items,
     };
-    let items = items.ok_or_else(|| action.incomplete("Items"))?.into_iter();
-    let items = items
+    let items = found
+        .ok_or_else(|| action.incomplete("Items"))?
+        .into_iter()
         .map(|found| item(table, found))
         .collect::<Result<_, _>>();
     let next = answer.last_evaluated_key.filter(|key| *key != json!({}));

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Table, create_table_input};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -209,12 +210,12 @@ impl TableRoutes {
     ///
     /// [`crate::TargetError`] when there is none, or the service refuses.
     pub async fn cancel_bulk(&self, table: &str, arn: &str) -> Result<()> {
-        let action = self.dynamodb.action("CancelBulkOperation", table);
         let request = json!({ "BulkOperationArn": arn });
-        self.dynamodb
-            .control::<Value>(&action, &request)
-            .await
-            .map(drop)
+        let asked = self
+            .dynamodb
+            .control("CancelBulkOperation", table, &request)
+            .await;
+        asked.map(|IgnoredAny| ())
     }
 
     async fn route(
@@ -228,8 +229,9 @@ impl TableRoutes {
             ServiceLoad::Import => "ImportTableDescription",
             ServiceLoad::Bulk => "BulkOperationDescription",
         };
+        let asked = self.dynamodb.control(operation, table, request);
+        let mut answer: BTreeMap<String, Value> = asked.await?;
         let action = self.dynamodb.action(operation, table);
-        let mut answer: BTreeMap<String, Value> = self.dynamodb.control(&action, request).await?;
         let incomplete = || action.incomplete(member);
         let description = answer.remove(member).ok_or_else(incomplete)?;
         let description: Description =
@@ -272,7 +274,8 @@ impl TableRoutes {
     /// [`crate::TargetError`] when the table cannot be described, its TTL cannot be set, or the service cannot be asked. A
     /// setting that it refuses is no error.
     pub async fn complete(&self, table: &Table) -> Result<Vec<Difference>> {
-        self.dynamodb.wait(&table.name, false).await?;
+        let name = &table.name;
+        self.dynamodb.wait(name, false).await?;
         let wanted = create_table_input(table);
         // A setting that the table has already is refused too: `complete` reports only those that it does not have.
         let mut refused = Vec::new();
@@ -286,20 +289,19 @@ impl TableRoutes {
             let Some(value) = wanted.get(member) else {
                 continue;
             };
-            let action = self.dynamodb.action("UpdateTable", &table.name);
-            let request = json!({ "TableName": table.name, member: value });
-            match self.dynamodb.control::<Value>(&action, &request).await {
-                Ok(_) => self.dynamodb.wait(&table.name, false).await?,
+            let request = json!({ "TableName": name, member: value });
+            match self.dynamodb.control("UpdateTable", name, &request).await {
+                Ok(IgnoredAny) => self.dynamodb.wait(name, false).await?,
                 Err(error) => refused.push((setting, refusal(error)?)),
             }
         }
         if let Some(tags) = wanted.get("Tags")
-            && let Some(found) = self.dynamodb.describe_raw(&table.name).await?
+            && let Some(found) = self.dynamodb.describe_raw(name).await?
         {
-            let action = self.dynamodb.action("TagResource", &table.name);
             let request = json!({ "ResourceArn": found.table_arn, "Tags": tags });
-            if let Err(error) = self.dynamodb.control::<Value>(&action, &request).await {
-                refused.push(("tags", refusal(error)?));
+            match self.dynamodb.control("TagResource", name, &request).await {
+                Ok(IgnoredAny) => {}
+                Err(error) => refused.push(("tags", refusal(error)?)),
             }
         }
         self.dynamodb.set_ttl(table).await?;

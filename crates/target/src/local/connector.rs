@@ -31,9 +31,12 @@ impl HttpConnector for Connector {
         let opener = Arc::clone(&self.0);
         HttpConnectorFuture::new(async move {
             let unread = |error| ConnectorError::other(error, None);
-            let operation = request.headers().get("x-amz-target");
-            let operation = operation.and_then(|target| target.strip_prefix(PREFIX));
-            let operation = operation.unwrap_or_default().to_owned();
+            let operation = request
+                .headers()
+                .get("x-amz-target")
+                .and_then(|target| target.strip_prefix(PREFIX))
+                .unwrap_or_default()
+                .to_owned();
             let body = request
                 .into_body()
                 .collect()

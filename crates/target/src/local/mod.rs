@@ -352,7 +352,7 @@ fn require_same(file: &Path, opened: Option<FileId>) -> Result<()> {
     }
     let message = format!("{} was removed or replaced during the run", file.display());
     Err(TargetError::of_file(File, message).with_help(
-        "what was written is in the file that is gone; start again when nothing else changes the file",
+        "what was written is in the file that is gone; start the same command again when nothing else changes the file",
     ))
 }
 
@@ -454,7 +454,7 @@ fn of_code(file: &Path, code: Option<ErrorCode>) -> TargetError {
         Some(ErrorCode::DiskFull) => (
             DiskFull,
             format!("no space is left for {shown}"),
-            "free some disk space and run again",
+            "free some disk space and start the same command again",
         ),
         Some(ErrorCode::DatabaseCorrupt) => (
             File,

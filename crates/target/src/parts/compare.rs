@@ -22,7 +22,7 @@ use super::manifest::MANIFEST;
 use super::place::LocalFile;
 use super::plan::PartsPlan;
 use super::sort::FileSorter;
-use super::spool::{BlockWriter, Spool};
+use super::spool::{BUCKETS, BlockWriter, Spool, bucket};
 use super::write::{PartsJob, PartsOf, side_by_side};
 use super::{Compression, ExportPlace, Manifest, Part, damaged, failed};
 use crate::Result;
@@ -212,7 +212,8 @@ impl Spool {
         let parts = manifest.readable_parts().into_values().collect();
         let mut lines = Lines::of((place, self.folder()), manifest, &frame, parts)?;
         let (mut items, mut strays) = (0, 0);
-        let mut blocks = BlockWriter::of(&held);
+        let paths = (0..BUCKETS).map(|bucket| held.path(bucket));
+        let mut blocks = BlockWriter::new(held.folder(), paths);
         let mut next = lines.ahead.take();
         while let Some(line) = next {
             if stop.load(Ordering::Relaxed) {
@@ -222,7 +223,7 @@ impl Spool {
                 strays += 1;
             } else {
                 items += 1;
-                blocks.put(line.hash, &line.json)?;
+                blocks.put(bucket(line.hash), &line.json)?;
             }
             next = lines.read()?;
         }

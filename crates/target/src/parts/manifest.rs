@@ -143,9 +143,9 @@ impl Manifest {
     pub fn differences(&self, made: &Self) -> Vec<String> {
         let mut found = Vec::new();
         if self.table != made.table {
-            let (told, table) = (&self.table, &made.table);
+            let (listed, table) = (&self.table, &made.table);
             found.push(format!(
-                "{MANIFEST} is for the table `{told}`, but the mapping's table is `{table}`"
+                "{MANIFEST} is for the table `{listed}`, but the mapping's table is `{table}`"
             ));
         }
         let beyond = |of: &Self, other: &Self| -> Vec<String> {
@@ -155,20 +155,20 @@ impl Manifest {
                 .map(|one| format!("{} {}", one.items, one.item_type))
                 .collect()
         };
-        let (told, makes) = (beyond(self, made), beyond(made, self));
-        if !(told.is_empty() && makes.is_empty()) {
-            let [told, makes] = [told, makes].map(|types| match types.as_slice() {
+        let (listed, makes) = (beyond(self, made), beyond(made, self));
+        if !(listed.is_empty() && makes.is_empty()) {
+            let [listed, makes] = [listed, makes].map(|types| match types.as_slice() {
                 [] => "no others".to_owned(),
                 types => types.join(", "),
             });
             found.push(format!(
-                "{MANIFEST} counts {told} by item type, but the source makes {makes}"
+                "{MANIFEST} counts {listed} by item type, but the source makes {makes}"
             ));
         }
         if self.item_bytes != made.item_bytes {
-            let (told, made) = (self.item_bytes, made.item_bytes);
+            let (listed, made) = (self.item_bytes, made.item_bytes);
             found.push(format!(
-                "{MANIFEST} counts {told} bytes of items, but the source makes {made}"
+                "{MANIFEST} counts {listed} bytes of items, but the source makes {made}"
             ));
         }
         found

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -143,22 +144,15 @@ impl ExportPlace {
     async fn data(&self) -> Result<Vec<S3Object>> {
         match self {
             Self::Folder(folder) => {
-                let data = folder.join("data");
-                let sized = || -> io::Result<_> {
-                    let entries = if_there(std::fs::read_dir(&data))?.into_iter().flatten();
-                    let sized = entries.map(|entry| {
-                        let entry = entry?;
-                        // Of a link, what it leads to: that is what is read, and what `aws s3 cp` uploads.
-                        let metadata = entry.path().metadata().or_else(|_| entry.metadata())?;
-                        Ok(S3Object {
-                            name: format!("data/{}", entry.file_name().to_string_lossy()),
-                            size: metadata.len(),
-                            etag: String::new(),
-                        })
-                    });
-                    sized.collect()
-                };
-                sized().map_err(|error| failed(&data, "read", error))
+                each_in(&folder.join("data"), |entry| {
+                    // Of a link, what it leads to: that is what is read, and what `aws s3 cp` uploads.
+                    let metadata = entry.path().metadata().or_else(|_| entry.metadata())?;
+                    Ok(S3Object {
+                        name: format!("data/{}", entry.file_name().to_string_lossy()),
+                        size: metadata.len(),
+                        etag: String::new(),
+                    })
+                })
             }
             Self::Bucket(bucket) => bucket.list("data/", usize::MAX).await,
         }
@@ -328,22 +322,22 @@ impl ExportPlace {
 
 /// The names in a folder of an export, or in one of its own folders, which they begin with then.
 fn names_in(folder: &Path, under: &str) -> Result<Vec<String>> {
-    let path = folder.join(under);
-    let names = || -> io::Result<_> {
-        let entries = if_there(std::fs::read_dir(&path))?.into_iter().flatten();
-        let names = entries.map(|entry| {
-            let entry = entry?;
-            // No part is a folder.
-            let is_folder = !under.is_empty() && entry.path().is_dir();
-            let end = if is_folder { "/" } else { "" };
-            Ok(format!(
-                "{under}{}{end}",
-                entry.file_name().to_string_lossy()
-            ))
-        });
-        names.collect()
+    each_in(&folder.join(under), |entry| {
+        // No part is a folder.
+        let is_folder = !under.is_empty() && entry.path().is_dir();
+        let end = if is_folder { "/" } else { "" };
+        let name = entry.file_name();
+        Ok(format!("{under}{}{end}", name.to_string_lossy()))
+    })
+}
+
+/// What is made of each entry of a folder, which may not be there.
+fn each_in<T>(folder: &Path, make: impl Fn(DirEntry) -> io::Result<T>) -> Result<Vec<T>> {
+    let all = || -> io::Result<_> {
+        let entries = if_there(std::fs::read_dir(folder))?.into_iter().flatten();
+        entries.map(|entry| make(entry?)).collect()
     };
-    names().map_err(|error| failed(&path, "read", error))
+    all().map_err(|error| failed(folder, "read", error))
 }
 
 /// What is there and no part, and which parts are gone or of another size.
@@ -478,7 +472,7 @@ impl Manifest {
         {
             return Ok(());
         }
-        let what = "is there already: another export has ended in this place";
+        let what = "exists already: another export was completed in this place";
         Err(damaged(&place.named(MANIFEST), what).with_help("name another place"))
     }
 }

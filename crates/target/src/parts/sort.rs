@@ -1,20 +1,18 @@
 //! The items of a spool's file in the order of their hashes, each once.
 
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Read as _, Write as _};
+use std::io::{BufReader, ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::spool::{HEADER_BYTES, no_bucket, push_item, read_header, write_header};
+use super::spool::{BlockWriter, HEADER_BYTES, read_header};
 use super::{damaged, failed};
-use crate::{Result, TargetError, private};
+use crate::{Result, TargetError};
 
 /// Bytes of a file that are sorted at once, by each thread.
 const AT_ONCE: u64 = 12 << 20;
-/// Bytes that are gathered for a file before they are written.
-const BLOCK: usize = 64 << 10;
 
 /// Sorts files one after the other, in the same memory.
 #[derive(Default)]
@@ -107,38 +105,12 @@ fn split(path: &Path, known: u32, bits: u32) -> Result<Vec<PathBuf>> {
     for left in paths.iter().filter(|path| path.exists()) {
         fs::remove_file(left).map_err(|error| failed(left, "delete", error))?;
     }
-    let mut files: Vec<(Option<File>, Vec<u8>)> =
-        (0..count).map(|_| (None, vec![0; HEADER_BYTES])).collect();
-    let write = |path: &Path, file: &mut Option<File>, block: &mut Vec<u8>| -> Result<()> {
-        write_header(block);
-        let put = || -> std::io::Result<()> {
-            let open = match file {
-                Some(open) => open,
-                none => none.insert(private::options().write(true).create_new(true).open(path)?),
-            };
-            open.write_all(block)
-        };
-        put().map_err(|error| failed(path, "write", error))?;
-        block.truncate(HEADER_BYTES);
-        Ok(())
-    };
+    let mut blocks = BlockWriter::new(path, paths.iter().cloned());
     in_order(path, &mut |hash, json| {
         let part = (hash << known) >> (u128::BITS - bits);
-        let part = usize::try_from(part).unwrap_or_default();
-        let (Some((file, block)), Some(path)) = (files.get_mut(part), paths.get(part)) else {
-            return Err(no_bucket(path));
-        };
-        push_item(block, json);
-        if block.len() >= BLOCK {
-            write(path, file, block)?;
-        }
-        Ok(())
+        blocks.put(usize::try_from(part).unwrap_or_default(), json)
     })?;
-    for ((file, block), path) in files.iter_mut().zip(&paths) {
-        if block.len() > HEADER_BYTES {
-            write(path, file, block)?;
-        }
-    }
+    blocks.finish()?;
     Ok(paths)
 }
 

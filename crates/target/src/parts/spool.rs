@@ -143,44 +143,71 @@ impl Spool {
     }
 }
 
-/// Collects single items into blocks.
+/// Collects single items into blocks of files that are not there yet.
 pub(super) struct BlockWriter<'s> {
-    spool: &'s Spool,
-    blocks: Vec<Vec<u8>>,
+    /// What the items are of.
+    from: &'s Path,
+    files: Vec<BlockFile>,
+}
+
+/// A file of blocks, which is made with its first one, and the block that is being filled.
+struct BlockFile {
+    path: PathBuf,
+    open: Option<File>,
+    block: Vec<u8>,
 }
 
 impl<'s> BlockWriter<'s> {
     /// Bytes that are gathered for a file.
     const BYTES: usize = 64 << 10;
 
-    pub(super) fn of(spool: &'s Spool) -> Self {
-        Self {
-            spool,
-            blocks: vec![vec![0; HEADER_BYTES]; BUCKETS],
-        }
+    pub(super) fn new(from: &'s Path, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        let files = paths.into_iter().map(|path| BlockFile {
+            path,
+            open: None,
+            block: vec![0; HEADER_BYTES],
+        });
+        let files = files.collect();
+        Self { from, files }
     }
 
-    pub(super) fn put(&mut self, hash: u128, json: &[u8]) -> Result<()> {
-        let bucket = bucket(hash);
-        let block = self.blocks.get_mut(bucket);
-        let block = block.ok_or_else(|| no_bucket(&self.spool.path(bucket)))?;
-        push_item(block, json);
-        if block.len() >= Self::BYTES {
-            write_header(block);
-            self.spool.append(bucket, block)?;
-            block.truncate(HEADER_BYTES);
+    /// Adds an item to one of the files.
+    pub(super) fn put(&mut self, file: usize, json: &[u8]) -> Result<()> {
+        let file = self.files.get_mut(file);
+        let file = file.ok_or_else(|| no_bucket(self.from))?;
+        push_item(&mut file.block, json);
+        if file.block.len() >= Self::BYTES {
+            file.write()?;
         }
         Ok(())
     }
 
     /// Writes what is left.
     pub(super) fn finish(mut self) -> Result<()> {
-        for (bucket, block) in self.blocks.iter_mut().enumerate() {
-            if block.len() > HEADER_BYTES {
-                write_header(block);
-                self.spool.append(bucket, block)?;
-            }
-        }
+        let left = |file: &&mut BlockFile| file.block.len() > HEADER_BYTES;
+        let mut files = self.files.iter_mut().filter(left);
+        files.try_for_each(BlockFile::write)
+    }
+}
+
+impl BlockFile {
+    fn write(&mut self) -> Result<()> {
+        let Self { path, open, block } = self;
+        write_header(block);
+        let put = || -> std::io::Result<()> {
+            let open = match open {
+                Some(open) => open,
+                none => none.insert(
+                    private::options()
+                        .write(true)
+                        .create_new(true)
+                        .open(&*path)?,
+                ),
+            };
+            open.write_all(block)
+        };
+        put().map_err(|error| failed(path, "write", error))?;
+        block.truncate(HEADER_BYTES);
         Ok(())
     }
 }
@@ -191,7 +218,7 @@ pub(super) fn bucket(hash: u128) -> usize {
 }
 
 /// Adds an item to a block.
-pub(super) fn push_item(block: &mut Vec<u8>, json: &[u8]) {
+fn push_item(block: &mut Vec<u8>, json: &[u8]) {
     // An item has 400 KB, its JSON a few times as much.
     let length = u32::try_from(json.len()).unwrap_or(u32::MAX);
     block.extend_from_slice(&length.to_le_bytes());
@@ -199,7 +226,7 @@ pub(super) fn push_item(block: &mut Vec<u8>, json: &[u8]) {
 }
 
 /// Writes the header of a block.
-pub(super) fn write_header(block: &mut [u8]) {
+fn write_header(block: &mut [u8]) {
     let Some((head, items)) = block.split_at_mut_checked(HEADER_BYTES) else {
         return;
     };
@@ -242,7 +269,7 @@ fn truncate_partial_block(path: &Path) -> std::io::Result<()> {
 }
 
 /// The error for an item that has no file: nothing may be dropped without a word.
-pub(super) fn no_bucket(path: &Path) -> TargetError {
+fn no_bucket(path: &Path) -> TargetError {
     damaged(path, "is not a file of the export's items")
 }
 

@@ -347,9 +347,9 @@ struct UploadedParts {
 impl UploadedParts {
     /// Reads the file, and leaves out what is not among the objects.
     fn open(path: &Path, objects: &[S3Object]) -> Result<Self> {
-        let text = if_there(fs::read_to_string(path));
-        let text = text.map_err(|error| failed(path, "read", error))?;
-        let text = text.unwrap_or_default();
+        let text = if_there(fs::read_to_string(path))
+            .map_err(|error| failed(path, "read", error))?
+            .unwrap_or_default();
         // A last line that is not whole was being written when the process was killed: its part is made again.
         let lines = text
             .lines()

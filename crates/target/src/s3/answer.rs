@@ -9,7 +9,7 @@ pub(super) type Texts = BTreeMap<String, String>;
 
 /// A document of S3's.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct XmlAnswer {
     /// The name of the root.
     pub(super) root: String,
     /// Its own texts, of those that were asked for.
@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) list: Vec<Texts>,
 }
 
-impl Answer {
+impl XmlAnswer {
     /// Reads the texts of these `names`, and those in each element of the name `list`.
     pub(super) fn read(body: &[u8], list: &str, names: &[&str]) -> Result<Self, XmlDecodeError> {
         let mut document = Document::try_from(body)?;
@@ -76,7 +76,7 @@ mod tests {
             "ETag",
             "Size",
         ];
-        let answer = Answer::read(body, "Contents", &names).unwrap();
+        let answer = XmlAnswer::read(body, "Contents", &names).unwrap();
         assert_eq!(answer.root, "ListBucketResult");
         assert_eq!(answer.text("NextContinuationToken"), "a&b");
         assert_eq!(answer.list.len(), 2);
@@ -87,13 +87,13 @@ mod tests {
         );
         assert!(!first.contains_key("Owner"));
         let error = b"<Error><Code>NoSuchBucket</Code><Message>none</Message></Error>";
-        let error = Answer::read(error, "", &["Code", "Message"]).unwrap();
+        let error = XmlAnswer::read(error, "", &["Code", "Message"]).unwrap();
         assert_eq!(
             (error.root.as_str(), error.text("Code")),
             ("Error", "NoSuchBucket")
         );
-        let page = Answer::read(b"<html>", "", &["Code"]).unwrap_or_default();
+        let page = XmlAnswer::read(b"<html>", "", &["Code"]).unwrap_or_default();
         assert!(page.text("Code").is_empty());
-        assert!(Answer::read(b"", "", &[]).is_err());
+        assert!(XmlAnswer::read(b"", "", &[]).is_err());
     }
 }

@@ -1,6 +1,5 @@
 //! The calls: what is sent, signed, sent again, and read.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -18,16 +17,16 @@ use dynafold_format::hex;
 use http_body_util::{BodyExt as _, Limited};
 use parking_lot::RwLock;
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep};
 
 use super::S3Location;
-use super::answer::{Answer, Texts};
+use super::answer::{Texts, XmlAnswer};
 use super::failure::S3Attempt;
 use crate::dynamodb::wire::hash::sha256;
 use crate::dynamodb::wire::vault::{HeldCredentials, is_expiry};
 use crate::dynamodb::wire::{Vault, sign};
 use crate::dynamodb::{client, is_skew};
-use crate::retry::{Decision, Policy, Retry, RetryWarning};
+use crate::persist::persist;
+use crate::retry::{Policy, RetryWarning};
 use crate::{Result, ServiceOptions, TargetError};
 
 /// Bytes that are sent or read by one request at most: what is sent again after a failure.
@@ -425,22 +424,8 @@ impl Bucket {
 
     /// Sends a request, again while its failure is one that passes.
     pub(super) async fn send(&self, request: &S3Request<'_>) -> Result<S3Answer> {
-        let begun = Instant::now();
-        let mut retry = Retry::new(POLICY, fastrand::u64(..));
-        loop {
-            let error = match self.send_renewed(request).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let decision = retry.failed(error.class, begun.elapsed());
-            self.inner
-                .retry_warning
-                .after_failure(&retry, decision, &error);
-            match decision {
-                Decision::Retry(delay) => sleep(delay).await,
-                Decision::Split | Decision::Fail => return Err(error),
-            }
-        }
+        let send = move || self.send_renewed(request);
+        persist(POLICY, &self.inner.retry_warning, send).await
     }
 
     /// Sends a request once, and once more where the clock was off, the bucket is in another region, or the credentials had
@@ -522,54 +507,19 @@ impl Bucket {
         let region = inner.region.read().clone();
         let (base, host) = inner.endpoint.of(inner.location.bucket(), &region)?;
         let path = sign::encoded(request.key.unwrap_or_default());
-        let path = format!("{}/{path}", base.1);
-        let time = sign::stamp(inner.clock.now());
-        let payload = hex(&request.digest);
-        let mut headers: BTreeMap<&str, &str> = BTreeMap::from([
-            ("host", host.as_str()),
-            ("x-amz-content-sha256", payload.as_str()),
-            ("x-amz-date", time.as_str()),
-        ]);
-        if let Some(token) = held.credentials.session_token() {
-            headers.insert("x-amz-security-token", token);
-        }
-        headers.extend(
-            request
-                .headers
-                .iter()
-                .map(|(name, value)| (*name, value.as_str())),
-        );
         let query = request.query_text();
-        let authorization = sign::authorization(
-            held,
-            &sign::SigningScope::new(&region, "s3"),
-            &sign::Signed {
-                method: request.method,
-                path: &path,
-                query: &query,
-                headers: &headers
-                    .iter()
-                    .map(|(name, value)| (*name, *value))
-                    .collect::<Vec<_>>(),
-                payload: &payload,
-                time: &time,
-            },
-        );
+        let question = if query.is_empty() { "" } else { "?" };
         let mut sent = HttpRequest::new(SdkBody::from(request.body.clone()));
         sent.set_method(request.method).ok()?;
-        let question = if query.is_empty() { "" } else { "?" };
-        sent.set_uri(format!("{}{path}{question}{query}", base.0))
+        sent.set_uri(format!("{}{}/{path}{question}{query}", base.0, base.1))
             .ok()?;
-        for (name, value) in headers {
-            sent.headers_mut()
-                .try_insert(name.to_owned(), value.to_owned())
-                .ok()?;
-        }
         let agent = concat!("dynafold/", env!("CARGO_PKG_VERSION"));
         sent.headers_mut().try_insert("user-agent", agent).ok()?;
-        sent.headers_mut()
-            .try_insert("authorization", authorization)
-            .ok()?;
+        let payload = hex(&request.digest);
+        let own = [("host", host), ("x-amz-content-sha256", payload.clone())];
+        let headers = request.headers.iter().cloned().chain(own);
+        let (scope, now) = (sign::SigningScope::new(&region, "s3"), inner.clock.now());
+        sign::sign(&mut sent, held, &scope, headers, &payload, now).ok()?;
         Some(sent)
     }
 }
@@ -616,8 +566,8 @@ pub(super) fn read(
     body: &[u8],
     list: &str,
     names: &[&str],
-) -> Result<Answer> {
-    Answer::read(body, list, names).map_err(|error| {
+) -> Result<XmlAnswer> {
+    XmlAnswer::read(body, list, names).map_err(|error| {
         attempt
             .garbled("the answer cannot be read")
             .with_cause(error, 0)
@@ -631,7 +581,7 @@ fn put_request(key: &str, body: Vec<u8>) -> S3Request<'_> {
 
 /// The error that an answer is.
 pub(super) fn refusal(attempt: &S3Attempt<'_>, status: u16, body: &[u8]) -> TargetError {
-    let answer = Answer::read(body, "", &["Code", "Message"]).unwrap_or_default();
+    let answer = XmlAnswer::read(body, "", &["Code", "Message"]).unwrap_or_default();
     attempt.refused(answer.text("Code"), answer.text("Message"), status)
 }
 

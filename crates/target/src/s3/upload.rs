@@ -151,7 +151,7 @@ impl Drop for Upload {
             let aborted = tokio::time::timeout(ABORT, bucket.abort(&key, &id)).await;
             if !matches!(aborted, Ok(Ok(()))) {
                 tracing::warn!(
-                    "an upload could not be aborted: the next run does it, or a lifecycle rule"
+                    "an upload could not be aborted: the next run aborts it, or a lifecycle rule does"
                 );
             }
         };

@@ -34,8 +34,8 @@ fn cases() -> Vec<(String, Case)> {
 
 /// How many chances each case gets: some, or as many as `DYNAFOLD_THROTTLE_SEEDS` says.
 fn seeds(some: u64) -> u64 {
-    let told = std::env::var("DYNAFOLD_THROTTLE_SEEDS").ok();
-    told.map_or(some, |told| told.parse().unwrap())
+    let given = std::env::var("DYNAFOLD_THROTTLE_SEEDS").ok();
+    given.map_or(some, |given| given.parse().unwrap())
 }
 
 #[test]

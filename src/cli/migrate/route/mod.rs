@@ -172,7 +172,7 @@ impl OpenRoute {
         let source = arguments.source.url()?.to_owned();
         let TargetSpec::Dynamodb(service) = arguments.target.spec()? else {
             return Err(Failure::usage(
-                "--route works with `--target dynamodb`: the service does the load",
+                "--route needs `--target dynamodb`: DynamoDB itself does the load",
             ));
         };
         if units.is_some_and(|units| units < LEAST_UNITS) {
@@ -293,7 +293,7 @@ impl OpenRoute {
                 .await?;
             export::clear_unfinished(&unfinished)?;
             output.note(&format!(
-                "going on with the complete export in {}, of {}",
+                "continuing with the complete export in {}, of {}",
                 self.place, manifest.now
             ));
             let fresh = self.fresh(account, &manifest);
@@ -398,7 +398,7 @@ impl OpenRoute {
         }
         let arn = ended.arn.as_deref().unwrap_or_default();
         let message = format!(
-            "this load has ended, and something differed: the bulk operation {arn} has gone over the export in `{place}`, for the table `{table}`"
+            "this load has ended, and something differed: the bulk operation {arn} has processed the export in `{place}`, for the table `{table}`"
         );
         let first = format!(
             "load the rows of its rejects file, if there is one, by `dynafold migrate --retry-rejects`, and look at DynamoDB's reports in {place}/{}; ",
@@ -453,7 +453,7 @@ impl OpenRoute {
             self.arguments.yes,
             "this costs money",
             &question,
-            "nothing was loaded; the export is complete, and the same command goes on with it",
+            "nothing was loaded; the export is complete, and the same command continues with it",
         )
     }
 
@@ -490,13 +490,13 @@ impl OpenRoute {
                 "start the same command again: it imports the export once more",
             ),
             ImportedTable::Replaced => (
-                "it was deleted since, and another table has its name: nothing was set on that",
+                "it was deleted since; another table has its name, and its settings were not changed",
                 "if nobody needs that table, delete it and start the same command again; else name another table in the mapping, and another prefix",
             ),
         };
         if !is_there {
             operation.forget()?;
-            let message = format!("the import has made the table `{}`, and {what}", table.name);
+            let message = format!("the import has made the table `{}`, but {what}", table.name);
             return Err(Failure::failed(message).with_code("route").with_help(help));
         }
         let differences = self.routes.complete(table).await?;

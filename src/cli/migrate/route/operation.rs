@@ -242,8 +242,8 @@ impl<'r> Operation<'r> {
             failure.causes.push(text);
         }
         failure.with_help(match self.open.route.kind {
-            ServiceLoad::Import if is_there => "delete the table, then start the same command again: it continues with the finished export",
-            ServiceLoad::Import => "start the same command again: it continues with the finished export",
+            ServiceLoad::Import if is_there => "delete the table, then start the same command again: it continues with the complete export",
+            ServiceLoad::Import => "start the same command again: it continues with the complete export",
             ServiceLoad::Bulk => "some items may have been written; `dynafold verify` shows which are missing. Start the same command again: a new bulk operation loads all items",
         })
     }

@@ -28,7 +28,7 @@ use crate::verify::{
 const REJECTS: usize = 10_000;
 
 /// Findings that the report names.
-const NAMED: usize = 20;
+const NAMED_FINDINGS: usize = 20;
 
 /// What there is to say about a route. As JSON its field names are stable.
 #[derive(Serialize)]
@@ -100,7 +100,7 @@ impl RouteReport {
             .map(|finding| line(finding, kind, &reports))
             .filter(|_| has_ended(&verification))
             .collect();
-        verification.findings.truncate(NAMED);
+        verification.findings.truncate(NAMED_FINDINGS);
         Self {
             route: kind,
             export: open.place.to_string(),
@@ -151,10 +151,11 @@ impl RouteReport {
     pub(super) fn text(&self) -> String {
         let operation = &self.operation;
         let name = loader(self.route);
-        let told = |figure: Option<u64>| figure.map_or_else(|| "not reported".to_owned(), count);
+        let figure_text =
+            |figure: Option<u64>| figure.map_or_else(|| "not reported".to_owned(), count);
         let unmet = self.reports.condition_failures;
         let imported = match self.route {
-            ServiceLoad::Import => format!("imported {}", told(operation.imported_items)),
+            ServiceLoad::Import => format!("imported {}", figure_text(operation.imported_items)),
             ServiceLoad::Bulk => format!("conditions not met {}", count(unmet)),
         };
         let mut text = format!(
@@ -162,8 +163,8 @@ impl RouteReport {
             counted(self.items, "item"),
             bytes(self.export_bytes),
             self.export,
-            told(operation.processed_items),
-            told(operation.failed_items),
+            figure_text(operation.processed_items),
+            figure_text(operation.failed_items),
         );
         if let Some((code, why)) = &operation.failure {
             text.push_str(&format!("\n{code}: {why}"));
@@ -231,20 +232,24 @@ impl RouteReport {
             ));
         }
         if self.reported() != self.errors() {
-            let told = self.operation.failed_items.map_or_else(
+            let total = self.operation.failed_items.map_or_else(
                 || "gives no number of refused items".to_owned(),
                 |items| format!("counts {}", counted(items, "refused item")),
             );
             warnings.push(format!(
-                "DynamoDB {told}, but its reports have {}: read them at {}",
+                "DynamoDB {total}, but its reports have {}: read them at {}",
                 counted_as(self.reported(), "line about one", "lines about such"),
                 self.reports.place
             ));
         }
         if self.reports.unread > 0 {
             warnings.push(format!(
-                "{} of DynamoDB's reports hold no item that could be found in them: look into {}",
-                counted(self.reports.unread, "line"),
+                "{} no item that can be found: look into {}",
+                counted_as(
+                    self.reports.unread,
+                    "line of DynamoDB's reports holds",
+                    "lines of DynamoDB's reports hold"
+                ),
                 self.reports.place
             ));
         }
@@ -273,7 +278,7 @@ impl RouteReport {
         let is_well = match &verification.outcome {
             VerifyOutcome::Interrupted => return Ok(Outcome::Interrupted),
             VerifyOutcome::Failed(failure) => return Err(failure.clone().into()),
-            _ if !verification.balanced => return Err(Failure::failed("the books do not balance")),
+            _ if !verification.balanced => return Err(Failure::unbalanced()),
             VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
             VerifyOutcome::NothingCompared | VerifyOutcome::Different => false,
         };

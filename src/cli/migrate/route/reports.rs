@@ -81,7 +81,7 @@ impl Reports {
             (
                 &mut self.condition_failures,
                 "exists",
-                "an item of its key is in the table, and was left as it is",
+                "the table has an item with this key, which was left unchanged",
             )
         } else {
             (&mut self.errors, "refused", "DynamoDB refused the item")

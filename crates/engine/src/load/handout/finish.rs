@@ -277,7 +277,11 @@ impl PlanResults {
         let place = self.place()?;
         let missing = self.missing();
         let mut shared = Vec::new();
-        let keys = self.compared_keys(&missing, folder, proof, &mut shared)?;
+        let mut keys = self.keys(&missing, folder, proof, &mut shared)?;
+        if self.plan.facts.export.is_some() {
+            // Nothing is overwritten before an import.
+            (keys.shared, keys.overwritten) = (keys.overwritten, 0);
+        }
         let files = |of: fn(&DoneChunk) -> FileLines<'_>, which, path: &Path| {
             let files = self.done.iter().map(|(chunk, done)| (*chunk, of(done)));
             gather(folder, files, (which, path))
@@ -328,7 +332,6 @@ impl PlanResults {
             resumed: false,
             keys,
             total,
-            balanced: false,
             warnings,
             left: RemainingStale::default(),
             rejects: notes.take(MAX_NOTED).cloned().collect(),
@@ -342,7 +345,6 @@ impl PlanResults {
             rows_per_second: rate(rows, elapsed),
             item_types: books,
         };
-        report.balanced = report.balances();
         let of = ClaimSubject {
             item_types: self.plan.facts.items.clone(),
             ..ClaimSubject::default()
@@ -378,7 +380,7 @@ impl PlanResults {
         written: &[WrittenPart],
     ) -> Result<Option<Manifest>, FinishError> {
         let facts = &self.plan.facts;
-        let is_whole = report.outcome.is_finished() && report.balanced && report.keys.shared == 0;
+        let is_whole = report.outcome.is_finished() && report.balances() && report.keys.shared == 0;
         let Some(export) = facts.export.as_ref().filter(|_| is_whole) else {
             return Ok(None);
         };
@@ -445,8 +447,8 @@ impl PlanResults {
         }
     }
 
-    /// What is known of the keys, where no chunk is missing.
-    fn compared_keys(
+    /// Compares the keys of all chunks, or takes what the job says of them. Nothing is known of them where chunks are missing.
+    fn keys(
         &self,
         missing: &[MissingChunk],
         folder: &Path,
@@ -460,26 +462,6 @@ impl PlanResults {
                 ..KeysReport::default()
             });
         }
-        let keys = self.keys(folder, proof, shared)?;
-        Ok(match self.plan.facts.export {
-            // Nothing is overwritten before an import.
-            Some(_) => KeysReport {
-                shared: keys.overwritten,
-                overwritten: 0,
-                ..keys
-            },
-            None => keys,
-        })
-    }
-
-    /// Compares the keys of all chunks, or takes what the job says of them.
-    fn keys(
-        &self,
-        folder: &Path,
-        proof: ProofOptions,
-        shared: &mut Vec<SharedKey>,
-    ) -> Result<KeysReport, FinishError> {
-        let check = self.plan.facts.keys;
         let not_compared = self.plan.facts.not_compared.clone();
         let mut of = 0;
         for (chunk, done) in &self.done {
@@ -564,7 +546,7 @@ impl PlanResults {
                 "lines of the results are",
             );
             warnings.push(format!(
-                "{lines} not readable: a worker that was killed may have left it; its chunk counts only if there is another result of it"
+                "{lines} not readable, perhaps because a worker was killed: a chunk counts only if it has another result"
             ));
         }
         if facts.snapshot.is_some() {
@@ -582,7 +564,7 @@ impl PlanResults {
             return (text, warnings);
         }
         if self.is_unchanged() {
-            let text = "each worker read a snapshot of its own, and the source says that no stored row changed between the plan and any result; what a worker wrote that failed or gave no result is not known";
+            let text = "each worker read a snapshot of its own, and the source says that no stored row changed between the plan and any result; what workers wrote that failed or gave no result is unknown";
             return (text.to_owned(), warnings);
         }
         let mut text = consistency(facts.dbms);

@@ -271,9 +271,10 @@ impl ChunkAttempt {
         }
         Err(FailedChunk {
             code: "table".to_owned(),
-            message: "the table was deleted and made again while the chunk was loaded".to_owned(),
+            message: "the table was deleted and created again while the chunk was loaded"
+                .to_owned(),
             causes: Vec::new(),
-            help: Some("load all chunks again by a new plan".to_owned()),
+            help: Some("make a new plan, and load all of its chunks".to_owned()),
         })
     }
 

@@ -79,7 +79,7 @@ impl StateError {
             }
             Self::Foreign { .. } => "name another file with --state; a missing file is created",
             Self::Unwritable { cause, .. } => in_the_way(cause.kind()),
-            Self::Unplanned { .. } => "this is a fault of the program, please report it",
+            Self::Unplanned { .. } => "this is a fault in dynafold; please report it",
         }
     }
 
@@ -93,7 +93,7 @@ impl StateError {
 fn in_the_way(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some disk space and start again: the run resumes where it stopped"
+            "free some disk space and start the same command again: the run resumes where it stopped"
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             "keep the state in a writable folder, with --state"

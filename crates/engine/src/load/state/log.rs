@@ -143,17 +143,23 @@ impl StateLog {
             .create(true)
             .truncate(true)
             .open(temporary);
+        let mut log = Self::at_first_line(file.map_err(failed)?, path);
+        let (head, _) = first_line(FORMAT);
+        log.file.write_all(head.as_bytes()).map_err(failed)?;
+        log.append(begun)?;
+        Ok(log)
+    }
+
+    /// A log of which only the first line is complete.
+    fn at_first_line(file: File, path: &Path) -> Self {
         let (head, seal) = first_line(FORMAT);
-        let mut log = Self {
-            file: file.map_err(failed)?,
+        Self {
+            file,
             path: path.to_owned(),
             length: whole(head.len()),
             seal,
             contents: LogContents::default(),
-        };
-        log.file.write_all(head.as_bytes()).map_err(failed)?;
-        log.append(begun)?;
-        Ok(log)
+        }
     }
 
     /// Opens a log and checks every line.
@@ -180,14 +186,8 @@ impl StateLog {
         if format != FORMAT {
             return Err(UnreadableLog::Format(format));
         }
-        let (head, seal) = first_line(format);
-        let mut log = Self {
-            file,
-            path: path.to_owned(),
-            length: whole(head.len()),
-            seal,
-            contents: LogContents::default(),
-        };
+        let mut log = Self::at_first_line(file, path);
+        let head = log.length;
         while let Some((number, line)) = lines.next() {
             let Some((entry, seal)) = unsealed(line, log.seal) else {
                 // The second line was complete before the file got its name, so it cannot be an incomplete one.
@@ -201,7 +201,7 @@ impl StateLog {
             log.length += whole(line.len());
             log.seal = seal;
         }
-        if whole(head.len()) == log.length {
+        if log.length == head {
             return Err(UnreadableLog::Damaged(
                 "it ends after its first line".to_owned(),
             ));

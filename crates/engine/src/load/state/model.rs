@@ -112,8 +112,6 @@ pub struct CommittedExtent {
     pub tail: String,
 }
 
-// What makes two runs the same run, and how they differ.
-
 /// What a run is known by: two runs with equal facts may go on with one another's work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunIdentity {

@@ -79,7 +79,7 @@ impl Unaccounted {
             ),
             (
                 self.gone,
-                "have no item in the answer, and it would have expired: the load leaves such items out, or DynamoDB may have deleted it",
+                "have items that would have expired and that the answer lacks: the load leaves such items out, or DynamoDB has deleted them",
             ),
         ];
         let doubts = doubts.into_iter().filter(|(of, _)| *of > 0);
@@ -141,6 +141,19 @@ struct HeldValue {
     is_held: bool,
 }
 
+/// Enters what is known of the values of some columns.
+fn mark(
+    values: &mut [HeldValue],
+    columns: impl IntoIterator<Item = usize>,
+    of: fn(&mut HeldValue) -> &mut bool,
+) {
+    for at in columns {
+        if let Some(value) = values.get_mut(at) {
+            *of(value) = true;
+        }
+    }
+}
+
 impl<'r> HeldValues<'r> {
     fn of(rows: &'r [Row]) -> Self {
         let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
@@ -171,21 +184,11 @@ impl<'r> HeldValues<'r> {
                 continue;
             };
             let values = self.of_row(*number);
-            for at in projection.related_columns() {
-                if let Some(value) = values.get_mut(at) {
-                    value.is_taken = true;
-                }
-            }
-            for at in projection.compared_columns() {
-                if let Some(value) = values.get_mut(at) {
-                    value.is_compared = true;
-                }
-            }
-            for at in projection.recovered_columns(row, &entry.expected, found, folder) {
-                if let Some(value) = values.get_mut(at) {
-                    value.is_held = true;
-                }
-            }
+            let recovered = projection.recovered_columns(row, &entry.expected, found, folder);
+            let compared = projection.compared_columns();
+            mark(values, projection.related_columns(), |it| &mut it.is_taken);
+            mark(values, compared, |it| &mut it.is_compared);
+            mark(values, recovered, |it| &mut it.is_held);
         }
     }
 

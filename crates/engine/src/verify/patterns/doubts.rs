@@ -45,7 +45,7 @@ impl Doubts<'_, '_> {
             let why = match query.order {
                 None => "its SQL has a LIMIT and no ORDER BY: it may return any of the rows",
                 Some(_) if query.order_decides(catalog) => {
-                    "its SQL has a LIMIT, and what lies behind it is not compared"
+                    "its SQL has a LIMIT, and rows behind it are not compared"
                 }
                 Some(_) => "its SQL has a LIMIT, and rows may be equal under its ORDER BY",
             };
@@ -630,7 +630,7 @@ fn grouping<'c>(what: &str, columns: impl Iterator<Item = &'c Column>) -> String
     }
     let loose: Vec<String> = loose.into_iter().collect();
     format!(
-        "{what} by {}, where the database takes texts that differ in case, accents or blanks at the end for one",
+        "{what} by {}, where the database treats different spellings of a text as equal",
         loose.join(", ")
     )
 }

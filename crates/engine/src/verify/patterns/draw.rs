@@ -19,7 +19,7 @@ use dynafold_sql::{ParameterBound, SqlQuery};
 
 use super::call::{DrawContext, DrawError, DrawReason, DrawnCall, DrawnCalls};
 use super::origin::{DrawnParameter, ValueSource, origins};
-use super::values::{DrawnColumns, LiteralCell, Tuple, in_form, literal};
+use super::values::{DrawnColumns, DrawnTuple, LiteralCell, literal, sqlite_time};
 
 /// Draws about `most` calls of a pattern, and those with absent values. All values that there are,
 /// where they are no more than `most`. After [`Source::begin`].
@@ -178,7 +178,7 @@ impl<'a> CallDrawing<'_, 'a> {
                 let columns = vec![column];
                 let ends = DrawnColumns { table, columns }.ends(source).await?;
                 if let Some((sample, _)) = ends {
-                    written = in_form(time.as_str(), &sample.literal);
+                    written = sqlite_time(time.as_str(), &sample.literal);
                 }
             }
             let literal = written;
@@ -208,7 +208,7 @@ impl<'a> CallDrawing<'_, 'a> {
     fn bounds(
         &self,
         group: &ParameterGroup<'_>,
-        tuples: &[Tuple],
+        tuples: &[DrawnTuple],
         most: usize,
     ) -> Vec<(DrawReason, Cells)> {
         let pair = self.pair(group);
@@ -334,7 +334,7 @@ impl<'a> CallDrawing<'_, 'a> {
 
 /// The upper bound beside a tuple's value in a place: in turn the largest of the tuples that are otherwise alike, the next
 /// larger one, and none, so that both bounds are equal.
-fn upper(tuples: &[Tuple], number: usize, place: usize) -> Option<&LiteralCell> {
+fn upper(tuples: &[DrawnTuple], number: usize, place: usize) -> Option<&LiteralCell> {
     let others = |cells: &[LiteralCell]| -> Vec<String> {
         let all = cells.iter().enumerate().filter(|(at, _)| *at != place);
         all.map(|(_, cell)| cell.literal.clone()).collect()

@@ -40,12 +40,12 @@ pub(super) async fn kinds(
             .collect();
         let met = met(source, projection, condition, &keys).await?;
         if let Some(may) = all.get_mut(at) {
-            let is_told = projection.type_column.map(|_| true);
+            let without_key = projection.type_column.map(|_| true);
             *may = keys
                 .iter()
                 .map(|key| {
                     key.as_ref()
-                        .map_or(is_told, |key| Some(met.contains(&key_text(key))))
+                        .map_or(without_key, |key| Some(met.contains(&key_text(key))))
                 })
                 .collect();
         }

@@ -11,7 +11,7 @@ use dynafold_sql::ParameterBound;
 use super::call::{DrawError, DrawReason};
 use super::draw::{CallDrawing, Cells, ParameterGroup, cell_of};
 use super::origin::{DrawnParameter, ValueSource};
-use super::values::{DrawnColumns, LiteralCell, in_form, literal};
+use super::values::{DrawnColumns, LiteralCell, literal, sqlite_time};
 
 /// A value with its literal, where that is not the usual one of its kind.
 type LiteralValue = (Value, Option<String>);
@@ -112,7 +112,7 @@ impl<'a> CallDrawing<'_, 'a> {
                 for value in self.alike(given, column, &cell.value) {
                     let literal = match &value {
                         Value::Time(time) if self.dbms == Dbms::Sqlite => {
-                            Some(in_form(time.as_str(), &cell.literal))
+                            Some(sqlite_time(time.as_str(), &cell.literal))
                         }
                         value => literal(value, self.dbms, self.dialect),
                     };

@@ -70,7 +70,7 @@ impl AskedKeys {
             }
             if own.all(|one| one.filters.iter().any(|by| matches!(by, Filter::Shard(_)))) {
                 return Err(format!(
-                    "`{}` is only in a shard, and many values have one shard",
+                    "`{}` is only in a shard, which many values share",
                     parameter.name
                 ));
             }

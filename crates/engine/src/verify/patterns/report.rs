@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use dynafold_format::shell_word;
+use dynafold_format::{counted, shell_word};
 use dynafold_mapping::access::given;
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
@@ -108,9 +108,11 @@ impl PatternReport {
         } else {
             "in any order"
         };
-        let (calls, rows, items) = (self.calls, self.rows, self.items);
         let mut facts = vec![format!(
-            "{calls} calls: its SQL gave {rows} rows and the table {items} items, compared {how}"
+            "{}: its SQL gave {} and the table {}, compared {how}",
+            counted(self.calls, "call"),
+            counted(self.rows, "row"),
+            counted(self.items, "item")
         )];
         for of in &self.item_types {
             let mut fact = format!("{} by {}", of.item_type, of.compared.join(", "));

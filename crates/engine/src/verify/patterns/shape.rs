@@ -62,12 +62,13 @@ impl<'a> QueryShape<'a> {
             let own = pairs.filter(move |sides| sides.iter().any(|(of, ..)| *of == at));
             own.map(move |sides| (Equated::ByJoin(at), sides))
         });
-        let pairs = of_rows.chain(on);
-        let pairs = pairs.filter(|(_, [one, other])| are_exact(*one, *other, catalog.dbms));
-        let pairs = pairs.map(|(held, sides)| {
-            let sides = sides.map(|(of, _, column)| (of, column.name.as_str()));
-            (held, sides)
-        });
+        let pairs = of_rows
+            .chain(on)
+            .filter(|(_, [one, other])| are_exact(*one, *other, catalog.dbms))
+            .map(|(held, sides)| {
+                let sides = sides.map(|(of, _, column)| (of, column.name.as_str()));
+                (held, sides)
+            });
         let using = using(select, catalog).into_iter();
         let using = using.map(|sides| (Equated::ByUsing, sides));
         let equated = pairs.chain(using).collect();
@@ -124,7 +125,7 @@ impl<'a> QueryShape<'a> {
             outputs.position(|output| output.is_some_and(is))
         };
         // Whether there is a row is then told by a column of its primary key.
-        let is_told = || {
+        let has_key_column = || {
             let mut own = self.outputs.iter().flatten();
             own.any(|one| {
                 one.relation == wanted && one.table.primary_key.contains(&one.column.name)
@@ -135,7 +136,7 @@ impl<'a> QueryShape<'a> {
             return Some(found);
         }
         let mut same: Vec<RelationColumn<'_>> = Vec::new();
-        if !self.may_be_missing(wanted) || is_told() {
+        if !self.may_be_missing(wanted) || has_key_column() {
             same.push(own);
         }
         // The relations that have a row wherever this one has.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use dynafold_format::hex;
+use dynafold_format::{hex, joined};
 use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
 use dynafold_relational::value::Value;
 use dynafold_source::{Dialect, Source, SourceError};
@@ -18,7 +18,7 @@ pub(super) struct LiteralCell {
 }
 
 /// Values that occur together, and why they were drawn.
-pub(super) type Tuple = (DrawReason, Vec<LiteralCell>);
+pub(super) type DrawnTuple = (DrawReason, Vec<LiteralCell>);
 
 /// Columns of one table.
 pub(super) struct DrawnColumns<'a> {
@@ -34,54 +34,45 @@ impl DrawnColumns<'_> {
         source: &mut dyn Source,
         most: usize,
         left_out: Option<&str>,
-    ) -> Result<Vec<Tuple>, SourceError> {
-        let up = self.names(source, "", ", ");
-        let down = self.names(source, " DESC", ", ");
+    ) -> Result<Vec<DrawnTuple>, SourceError> {
+        let up = self.column_list(source, "", ", ");
+        let down = self.column_list(source, " DESC", ", ");
         let common = format!("count(*) DESC, {up}");
-        let mut all = self.read(source, None, &common, most + 1).await?;
+        let all = self.read(source, None, &common, most + 1).await?;
         if all.len() <= most {
-            return Ok(all
-                .into_iter()
-                .map(|cells| (DrawReason::All, cells))
-                .collect());
+            let tuples = all.into_iter().map(|cells| (DrawReason::All, cells));
+            return Ok(tuples.collect());
         }
         let share = (most / 5).max(1);
-        let rare = format!("count(*), {down}");
-        let mut seen = HashSet::new();
-        let mut drawn = Vec::new();
-        for (why, order) in [
-            (DrawReason::LeftOut, &common),
-            (DrawReason::Common, &common),
-            (DrawReason::Smallest, &up),
-            (DrawReason::Largest, &down),
-            (DrawReason::Rare, &rare),
-        ] {
-            let condition = left_out.filter(|_| why == DrawReason::LeftOut);
-            let room = match why {
-                DrawReason::LeftOut if condition.is_none() => continue,
-                DrawReason::Common => most.saturating_sub(share * 3 + drawn.len()).max(1),
-                DrawReason::Rare => most,
-                _ => share,
-            };
-            let rows = match why {
-                DrawReason::Common => std::mem::take(&mut all),
-                _ => self.read(source, condition, order, room).await?,
-            };
-            let fresh = rows.into_iter().filter(|cells| {
-                let literals: Vec<String> = cells.iter().map(|cell| cell.literal.clone()).collect();
-                seen.insert(literals)
-            });
-            let room = room.min(most.saturating_sub(drawn.len()));
-            drawn.extend(fresh.take(room).map(|cells| (why, cells)));
+        let mut drawn = DrawnTuples {
+            most,
+            seen: HashSet::new(),
+            tuples: Vec::new(),
+        };
+        if left_out.is_some() {
+            let rows = self.read(source, left_out, &common, share).await?;
+            drawn.add(DrawReason::LeftOut, share, rows);
         }
-        Ok(drawn)
+        let room = most.saturating_sub(share * 3 + drawn.tuples.len()).max(1);
+        drawn.add(DrawReason::Common, room, all);
+        let smallest = self.read(source, None, &up, share).await?;
+        drawn.add(DrawReason::Smallest, share, smallest);
+        let largest = self.read(source, None, &down, share).await?;
+        drawn.add(DrawReason::Largest, share, largest);
+        let by_rarity = format!("count(*), {down}");
+        let rare = self.read(source, None, &by_rarity, most).await?;
+        drawn.add(DrawReason::Rare, most, rare);
+        Ok(drawn.tuples)
     }
 
-    /// The names, each with what stands behind it, and this between them.
-    fn names(&self, source: &dyn Source, behind: &str, between: &str) -> String {
+    /// The quoted names of the columns, each followed by `suffix`.
+    fn column_list(&self, source: &dyn Source, suffix: &str, between: &str) -> String {
+        let dialect = source.dialect();
         let columns = self.columns.iter();
-        let names = columns.map(|column| source.dialect().quote(&column.name) + behind);
-        names.collect::<Vec<_>>().join(between)
+        joined(
+            columns.map(|column| dialect.quote(&column.name) + suffix),
+            between,
+        )
     }
 
     /// Distinct tuples in an order, with the literals that SQLite itself writes: it compares times
@@ -94,7 +85,7 @@ impl DrawnColumns<'_> {
         most: usize,
     ) -> Result<Vec<Vec<LiteralCell>>, SourceError> {
         let (dbms, dialect) = (source.dbms(), source.dialect());
-        let names = self.names(source, "", ", ");
+        let names = self.column_list(source, "", ", ");
         let mut outputs = names.clone();
         let mut columns: Vec<Column> = self.columns.iter().copied().cloned().collect();
         if dbms == Dbms::Sqlite {
@@ -112,7 +103,7 @@ impl DrawnColumns<'_> {
             }));
         }
         let table = dialect.table(self.table);
-        let mut given = self.names(source, " IS NOT NULL", " AND ");
+        let mut given = self.column_list(source, " IS NOT NULL", " AND ");
         if let Some(condition) = condition {
             given = format!("{given} AND {condition}");
         }
@@ -137,17 +128,17 @@ impl DrawnColumns<'_> {
 
     /// How many distinct tuples there are without a NULL.
     pub(super) async fn count(&self, source: &mut dyn Source) -> Result<Option<u64>, SourceError> {
-        let names = self.names(source, "", ", ");
+        let names = self.column_list(source, "", ", ");
         let table = source.dialect().table(self.table);
-        let given = self.names(source, " IS NOT NULL", " AND ");
+        let given = self.column_list(source, " IS NOT NULL", " AND ");
         let sql = format!(
             "SELECT count(*) AS found FROM (SELECT DISTINCT {names} FROM {table} WHERE {given}) AS q"
         );
-        let bits = DataType::Integer {
+        let bigint = DataType::Integer {
             bits: 64,
             unsigned: false,
         };
-        let found = Column::new("found".to_owned(), "bigint".to_owned(), bits);
+        let found = Column::new("found".to_owned(), "bigint".to_owned(), bigint);
         let rows = source.ask(&sql, &[found]).await?;
         Ok(match rows.first().and_then(|row| row.first()) {
             Some(Value::Number(number)) => number.as_str().parse().ok(),
@@ -161,11 +152,33 @@ impl DrawnColumns<'_> {
         source: &mut dyn Source,
     ) -> Result<Option<(LiteralCell, LiteralCell)>, SourceError> {
         let first = |rows: Vec<Vec<LiteralCell>>| rows.into_iter().flatten().next();
-        let up = self.names(source, "", ", ");
-        let down = self.names(source, " DESC", ", ");
+        let up = self.column_list(source, "", ", ");
+        let down = self.column_list(source, " DESC", ", ");
         let low = first(self.read(source, None, &up, 1).await?);
         let high = first(self.read(source, None, &down, 1).await?);
         Ok(low.zip(high))
+    }
+}
+
+/// The tuples that are drawn, each once.
+struct DrawnTuples {
+    /// How many may be drawn.
+    most: usize,
+    /// The literals of the drawn ones.
+    seen: HashSet<Vec<String>>,
+    tuples: Vec<DrawnTuple>,
+}
+
+impl DrawnTuples {
+    /// Adds the first of these tuples that are new, at most `room` of them.
+    fn add(&mut self, why: DrawReason, room: usize, tuples: Vec<Vec<LiteralCell>>) {
+        let room = room.min(self.most.saturating_sub(self.tuples.len()));
+        let fresh = tuples.into_iter().filter(|cells| {
+            let literals = cells.iter().map(|cell| cell.literal.clone());
+            self.seen.insert(literals.collect())
+        });
+        self.tuples
+            .extend(fresh.take(room).map(|cells| (why, cells)));
     }
 }
 
@@ -210,8 +223,8 @@ pub(super) fn literal(value: &Value, dbms: Dbms, dialect: &dyn Dialect) -> Optio
     })
 }
 
-/// A time of ours in the form in which a SQLite column holds its times: `sample` is a literal of it.
-pub(super) fn in_form(time: &str, sample: &str) -> String {
+/// The literal of a time in the form in which a SQLite column holds its times: `sample` is a literal of the column.
+pub(super) fn sqlite_time(time: &str, sample: &str) -> String {
     let sample = sample.trim_matches('\'');
     let zone = if sample.ends_with('Z') { "Z" } else { "" };
     let form = sample.trim_end_matches('Z');
@@ -234,22 +247,54 @@ pub(super) fn in_form(time: &str, sample: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::in_form;
+    use super::*;
+
+    #[test]
+    fn a_tuple_is_drawn_once_and_only_as_far_as_there_is_room() {
+        let tuples = |literals: &[&str]| {
+            let cells = literals.iter().map(|literal| {
+                vec![LiteralCell {
+                    value: Value::Null,
+                    literal: (*literal).to_owned(),
+                }]
+            });
+            cells.collect::<Vec<_>>()
+        };
+        let mut drawn = DrawnTuples {
+            most: 4,
+            seen: HashSet::new(),
+            tuples: Vec::new(),
+        };
+        drawn.add(DrawReason::Common, 2, tuples(&["1", "2", "3"]));
+        drawn.add(DrawReason::Smallest, 1, tuples(&["1", "3"]));
+        drawn.add(DrawReason::Rare, 4, tuples(&["2", "4", "5"]));
+        let all = drawn.tuples.iter();
+        let found = all.map(|(why, cells)| (*why, cells[0].literal.as_str()));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [
+                (DrawReason::Common, "1"),
+                (DrawReason::Common, "2"),
+                (DrawReason::Smallest, "3"),
+                (DrawReason::Rare, "4"),
+            ]
+        );
+    }
 
     #[test]
     fn a_moment_takes_the_form_of_the_columns_own_times() {
         let time = "2020-01-01T10:00:00";
         assert_eq!(
-            in_form(time, "'2019-12-01T10:00:00'"),
+            sqlite_time(time, "'2019-12-01T10:00:00'"),
             "'2020-01-01T10:00:00'"
         );
         assert_eq!(
-            in_form(time, "'2019-12-01 10:00:00.123'"),
+            sqlite_time(time, "'2019-12-01 10:00:00.123'"),
             "'2020-01-01 10:00:00.000'"
         );
-        assert_eq!(in_form(time, "'2019-12-01'"), "'2020-01-01'");
+        assert_eq!(sqlite_time(time, "'2019-12-01'"), "'2020-01-01'");
         assert_eq!(
-            in_form("2020-01-01T10:00:00.000Z", "'2019-12-01 10:00:00Z'"),
+            sqlite_time("2020-01-01T10:00:00.000Z", "'2019-12-01 10:00:00Z'"),
             "'2020-01-01 10:00:00Z'"
         );
     }

@@ -110,7 +110,7 @@ impl<'a> PatternProver<'_, 'a> {
             return Err(ProofStop::Unproved(reasons.join("; ")));
         };
         if query.sql.ends_in_comment() {
-            let note = "a comment hides the end of its `sql`: YAML has folded the following lines into the line of the comment";
+            let note = "a comment hides the end of its `sql`: YAML has folded the following lines into the line of the comment, which `sql: |` prevents";
             self.report.notes.push(note.to_owned());
         }
         let sql = first.sql(&query.sql);

@@ -94,8 +94,8 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     }
     let total = &report.total;
     let mut facts = vec![
-        format!("{} rows read", total.rows_read),
-        format!("{} items compared", total.compared()),
+        format!("{} read", counted(total.rows_read, "row")),
+        format!("{} compared", counted(total.compared(), "item")),
     ];
     if report.unexpected.is_some() {
         facts.push("the keys of all items in the table read".to_owned());
@@ -521,9 +521,7 @@ pub(super) fn order(place: u128) -> u64 {
     xxh3_64(&place.to_le_bytes())
 }
 
-// Items of the table that the source does not make.
-
-/// What was found of them.
+/// What was found of items of the table that the source does not make.
 #[derive(Debug, Default)]
 pub(super) struct UnexpectedItems {
     /// `None` where they were not looked for to the end.
@@ -641,7 +639,7 @@ pub(super) fn name(model: &Model, index: usize) -> Option<String> {
 }
 
 #[cfg(test)]
-mod sample_tests {
+mod tests {
     use super::*;
 
     #[test]

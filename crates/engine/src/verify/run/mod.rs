@@ -25,8 +25,8 @@ use crate::load::{
     Cancel, ChunkPart, ChunkPlan, ClosedLedger, ContestedKeys, DifferenceReader, EndReason,
     Failure, FeedEnd, Indistinguishable, IssueTicket, ItemTypeMarks, KeyCheck, KeyPass,
     LaneMessage, Lanes, MAX_NOTED, Progress, Reader, RepairWriter, RowBlock, RowCounts, RowOutcome,
-    RunHalt, RunSelection, RunStep, crew, deletes_expired, narrow, processors, require_same_table,
-    spread, table_id,
+    RunHalt, RunSelection, RunStep, crew, deletes_expired, lane_count, narrow, processors,
+    require_same_table, spread, table_id,
 };
 use crate::proof;
 use crate::proof::Proof;
@@ -171,7 +171,7 @@ impl VerifyRun {
         let expires = deletes_expired(&**target, model, context.now).await?;
         let ttl = model.table.ttl.as_deref().filter(|_| expires);
         let (blocks, workers) = self.workers(&shared, mender.as_deref(), ttl);
-        let lanes = verify.options.lanes();
+        let lanes = lane_count(verify.options.readers);
         let chunks = spread(&setting.plan, lanes);
         let issue = self.issue(mender.clone());
         let model = verify.model.clone();
@@ -284,9 +284,7 @@ impl VerifyRun {
     }
 }
 
-// What a comparison is given by its caller: source, target, mapping, and how to compare.
-
-/// A comparison to be made.
+/// A comparison to be made: source, target, mapping, and how to compare.
 pub struct Verify {
     /// The source, whose snapshot is not open yet; `None` once the run has it.
     pub source: Option<Box<dyn Source>>,
@@ -329,11 +327,6 @@ pub struct VerifyOptions {
 }
 
 impl VerifyOptions {
-    /// Connections that read side by side.
-    fn lanes(&self) -> usize {
-        self.readers.unwrap_or_else(processors).max(1)
-    }
-
     /// The items that are compared.
     fn selection(&self) -> RunSelection {
         RunSelection {
@@ -343,9 +336,7 @@ impl VerifyOptions {
     }
 }
 
-// How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
-
-/// Everything that is needed before the first row.
+/// Everything that is needed before the first row: the snapshot, the plan, the proof of keys, and the draw of a sample.
 struct VerifySetup {
     source: Box<dyn Source>,
     plan: ChunkPlan,
@@ -417,7 +408,7 @@ fn keys<'v>(verify: &'v Verify, plan: &'v ChunkPlan, selection: &'v RunSelection
         plan,
         selection,
         rivals: &[],
-        lanes: verify.options.lanes(),
+        lanes: lane_count(verify.options.readers),
         options: verify.options.proof.clone(),
         max_rejects: None,
         cancel: &verify.cancel,

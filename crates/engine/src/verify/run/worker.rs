@@ -144,9 +144,11 @@ impl CompareWorker {
                     return;
                 }
                 tally.found.with(index, |books| books.expected += 1);
-                let ttl = self.ttl.as_ref();
-                let ttl = ttl.filter(|_| folded.expiry != Expiry::TooOld);
-                let ttl = ttl.and_then(|ttl| moment_of(folded.item.get(ttl)?));
+                let ttl = self
+                    .ttl
+                    .as_ref()
+                    .filter(|_| folded.expiry != Expiry::TooOld)
+                    .and_then(|ttl| moment_of(folded.item.get(ttl)?));
                 tally.keys.push((key, made_locator(at.sheet.attempt, ttl)));
                 let origin = ComparedOrigin {
                     sheet: at.sheet.clone(),
@@ -252,8 +254,6 @@ impl CompareWorker {
     }
 }
 
-// What one block comes to before anything is known of the table, and entering it into its chunk's sheet.
-
 /// What one block comes to, before anything is known of the table.
 struct ComparedBlock {
     found: RunFindings,
@@ -282,10 +282,7 @@ impl CompareWorker {
     }
 }
 
-// What the table holds under an item's key, against what a row makes; and who has made it where it
-// is another item.
-
-/// What the table holds under an item's key.
+/// What the table holds under an item's key, against what a row makes; and who has made it where it is another item.
 pub(super) enum ItemVerdict {
     Equal,
     /// Nothing, because the item has expired and DynamoDB has deleted it.

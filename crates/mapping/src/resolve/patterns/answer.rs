@@ -69,7 +69,7 @@ impl PatternBinder<'_> {
                 } else {
                     error.span
                 };
-                let help = "a filter is written as in DynamoDB, with names and values as they are: state = :state AND size(note) > 10";
+                let help = "write a filter expression of DynamoDB with the attributes' own names, texts in single quotes, and parameters as `:name`: state = :state AND size(note) > 10";
                 self.report(Code::Filter, anchor.range(&at), error.message, help);
                 return None;
             }

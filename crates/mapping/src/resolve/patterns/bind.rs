@@ -131,7 +131,7 @@ impl<'a> PatternBinder<'a> {
                     Code::AccessPattern,
                     node.span.clone(),
                     "a key condition has no optional segments",
-                    "make it a pattern of its own, with its own name",
+                    "write a second pattern, with another name, for keys that have the segment",
                 ),
                 Segment::Placeholder(placeholder) => {
                     places.push(anchor.range(&placeholder.span));

@@ -16,7 +16,6 @@ use super::bind::PatternBinder;
 use super::keys::AskedKey;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
-use crate::resolve::equality::{folds, is_insensitive};
 use crate::template::Filter;
 
 /// How the sort key of an item type stands to the column that the SQL sorts by.
@@ -105,11 +104,11 @@ impl PatternBinder<'_> {
         let upside_down = key.descending != self.raw.descending;
         if are(&|sorts| matches!(sorts, SortAgreement::By { turned } if *turned != upside_down)) {
             let (own, other) = if key.descending {
-                ("downwards", "upwards")
+                ("in descending order", "in ascending order")
             } else {
-                ("upwards", "downwards")
+                ("in ascending order", "in descending order")
             };
-            let message = format!("its SQL sorts `{written}` {own}, and the pattern {other}");
+            let message = format!("its SQL sorts by `{written}` {own}, and the pattern {other}");
             return Some((message, key));
         }
         None
@@ -284,8 +283,11 @@ impl PatternBinder<'_> {
             return;
         };
         let outcome = match &self.raw.limit {
-            Some(limit) => format!("with a limit of {}, other items are returned", limit.value),
-            None => "the same items are returned in another order".to_owned(),
+            Some(limit) => format!(
+                "with a limit of {}, other items may be returned",
+                limit.value
+            ),
+            None => "the same items may be returned in another order".to_owned(),
         };
         let message = format!(
             "`{written}` is sorted by `{collation}`, and DynamoDB sorts by bytes: {outcome}"
@@ -319,8 +321,10 @@ impl PatternBinder<'_> {
             let at = self.parameters.find(&one.parameter)?;
             let (_, _, column) = select.origin(&one.column, catalog)?;
             let mut pairs = self.pairs.iter();
-            let pair = pairs.find(|pair| pair.asked.place.column == at && !folds(&pair.made))?;
-            is_insensitive(column).then_some((&one.column.name.text, pair))
+            let pair = pairs
+                .find(|pair| pair.asked.place.column == at && !pair.made.has_one_spelling())?;
+            let name = &one.column.name.text;
+            column.has_insensitive_text().then_some((name, pair))
         });
         let Some((column, pair)) = found else { return };
         let message = format!(
@@ -329,7 +333,7 @@ impl PatternBinder<'_> {
         );
         let warning = Diagnostic::new(Code::InsensitiveKey, pair.span.clone(), message)
             .with_other(self.raw.name.span.clone(), "other spellings find nothing here")
-            .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; if callers spell it as the rows do: accept: [insensitive-key]");
+            .with_help("write `| lower` in the key and here, or ask by an attribute that has only one spelling; if callers spell it as the rows do: accept: [insensitive-key]");
         self.warnings.push(warning);
     }
 }

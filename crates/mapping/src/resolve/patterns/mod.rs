@@ -89,9 +89,12 @@ fn bind_one(raw: &Raw, pattern: &RawPattern, context: &PatternContext<'_>) -> Op
         _ => None,
     });
     let partition: Option<Vec<(KeyAttribute, Template)>> = partition.collect();
-    let sort = keys.sort.iter().filter(|key| entry(pattern, key).is_some());
-    let sort = sort.map(|key| Some((key.clone(), pattern_of(key)?)));
-    let sort: Option<Vec<(KeyAttribute, SortCondition)>> = sort.collect();
+    let sort: Option<Vec<(KeyAttribute, SortCondition)>> = keys
+        .sort
+        .iter()
+        .filter(|key| entry(pattern, key).is_some())
+        .map(|key| Some((key.clone(), pattern_of(key)?)))
+        .collect();
     binder.settings(&keys);
     let filter = binder.filter(&keys);
     binder.bind_params();
@@ -213,7 +216,7 @@ pub(super) fn misfits(
         }
         let (asked, made) = (pair.asked.to_string(), pair.made.to_string());
         let message = if pair.is_verbatim() {
-            format!("`{asked}` is used as it is, but the keys of `{item}` hold `{made}`")
+            format!("`{asked}` goes into the key unchanged, but the keys of `{item}` hold `{made}`")
         } else {
             format!("`{asked}` is written differently from `{made}` in the keys of `{item}`")
         };
@@ -224,7 +227,7 @@ pub(super) fn misfits(
             )
         } else if is_wrapped(raw, &pair.asked.place.written) {
             format!(
-                "its SQL compares this parameter with an expression, so the caller gives the text as it is in the key: accept: [parameter-form]; to write `{}`, compare the column itself in the SQL",
+                "its SQL compares this parameter with an expression; if the caller gives the text as it is in the key: accept: [parameter-form]; else compare the column itself in the SQL, and write `{}`",
                 pair.mended()
             )
         } else {

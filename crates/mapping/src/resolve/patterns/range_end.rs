@@ -57,16 +57,13 @@ impl PatternBinder<'_> {
             (false, true) => ">=",
             (false, false) => ">",
         };
-        let outcome = if does {
-            "are returned"
+        let (returns, opposite) = if does {
+            ("returns", "leaves them out")
         } else {
-            "are not returned"
+            ("leaves out", "returns them")
         };
         let (why, mend) = match rest {
-            KeyRest::Nothing => (
-                "by the range, and the query does the opposite".to_owned(),
-                None,
-            ),
+            KeyRest::Nothing => (format!(", and its SQL {opposite}"), None),
             KeyRest::Begins(text) => {
                 let mend = behind(text).map(|next| {
                     let verb = if does { "begin" } else { "end" };
@@ -74,14 +71,14 @@ impl PatternBinder<'_> {
                 });
                 (
                     format!(
-                        "the keys of `{}` have more text after it, and so sort later",
+                        ": the keys of `{}` have more text after it, and so sort later",
                         make.name
                     ),
                     mend,
                 )
             }
         };
-        let message = format!("items at `{last}` itself {outcome}: {why}");
+        let message = format!("the range {returns} items whose value equals `{last}`{why}");
         let help = format!(
             "{}if this is intended, write `{sign} :{parameter}` in `sql`, or accept: [range-end]",
             mend.unwrap_or_default()

@@ -20,7 +20,7 @@ impl PatternBinder<'_> {
             let known = self.parameters.find(&name.value);
             if known.is_none() && !self.in_sql.contains(&name.value) {
                 let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
-                self.report_unknown(name, "the pattern", &names);
+                self.report_unknown(name, &names);
                 continue;
             }
             if is_clock {
@@ -160,18 +160,21 @@ impl PatternBinder<'_> {
         let is_unknown = |name: &&String| !names.contains(*name) && !is_time(name);
         let unknown = self.in_sql.iter().filter(is_unknown).cloned();
         for name in each_once(unknown) {
-            self.report_unknown(&sql.with(name), "the key condition", &names);
+            self.report_unknown(&sql.with(name), &names);
         }
     }
 
-    /// Reports a parameter that is not one of `names`. `of`: what has those.
-    fn report_unknown(&mut self, name: &Spanned<String>, of: &str, names: &[String]) {
+    /// Reports a parameter that is not one of `names`, those of the key condition and the filter.
+    fn report_unknown(&mut self, name: &Spanned<String>, names: &[String]) {
         let nearest = did_you_mean(&name.value, names.iter().map(String::as_str));
         let help = nearest.unwrap_or_else(|| match names {
-            [] => "the key condition takes no parameter".to_owned(),
+            [] => "the pattern has no parameters".to_owned(),
             names => format!("its parameters are {}", names.join(", ")),
         });
-        let message = format!("{of} has no parameter `{}`", name.value);
+        let message = format!(
+            "neither the key condition nor the filter has a parameter `{}`",
+            name.value
+        );
         self.report(Code::Parameter, name.span.clone(), message, help);
     }
 }

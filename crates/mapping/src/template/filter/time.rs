@@ -136,8 +136,6 @@ pub(super) fn write(time: civil::DateTime, fraction: &str, kind: TimeKind) -> St
     text
 }
 
-// `plus`: a length of time, and adding it.
-
 /// A length of time: `7d`, `-90m`, `1mo`.
 ///
 /// Weeks, days, hours, minutes and seconds are of fixed length. Months and years are the

@@ -187,9 +187,9 @@ impl FilterTrial {
         let refusals = strange.map(|(key, _)| {
             let help = match (nearest(key, all()), given) {
                 (Some(near), _) if is_all => format!("did you mean `{near}`?"),
-                (_, TypeFamily::Boolean) => "a boolean is `true` or `false`".to_owned(),
+                (_, TypeFamily::Boolean) => "write a boolean as `true` or `false`".to_owned(),
                 (_, TypeFamily::Number) => {
-                    "a number is written as DynamoDB answers it: 7, -1, 0.5".to_owned()
+                    "write a number as DynamoDB returns it: 7, -1, 0.5".to_owned()
                 }
                 _ => format!("the values are {}", joined(all(), ", ")),
             };

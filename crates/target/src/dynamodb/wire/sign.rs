@@ -2,10 +2,13 @@
 //!
 //! A test has the SDK sign the same requests and compares.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
 
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::http::HttpError;
 use aws_types::sdk_config::TimeSource;
 use dynafold_format::hex;
 use jiff::{SignedDuration, Timestamp};
@@ -19,21 +22,6 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 /// What a signature holds for: `eu-west-1/dynamodb/aws4_request`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SigningScope(String);
-
-#[derive(Debug)]
-pub(crate) struct Signed<'a> {
-    pub(crate) method: &'a str,
-    /// The path as it is signed: that of the URL, for most services encoded once more.
-    pub(crate) path: &'a str,
-    /// The query of the URL: names in order, names and values encoded.
-    pub(crate) query: &'a str,
-    /// Names in lower case and in order.
-    pub(crate) headers: &'a [(&'a str, &'a str)],
-    /// The hash of the body.
-    pub(crate) payload: &'a str,
-    /// As in the header `x-amz-date`.
-    pub(crate) time: &'a str,
-}
 
 impl SigningScope {
     /// The scope of a service in a region.
@@ -51,35 +39,59 @@ impl SigningScope {
         // What is left begins with the access key and the day.
         before.contains('/').then(|| Self(scope[1..].to_owned()))
     }
+
+    /// Whether the path of the URL is signed as it stands: S3 does not encode it once more.
+    fn signs_plain_path(&self) -> bool {
+        self.0.ends_with("/s3/aws4_request")
+    }
 }
 
-/// The value of the header `authorization`.
-pub(crate) fn authorization(
+/// Gives a request these headers, the date, a session's token, and the signature of all of them. Names are in lower case;
+/// headers that the request has already are not signed. `payload`: the hash of the body.
+pub(crate) fn sign(
+    request: &mut HttpRequest,
     held: &HeldCredentials,
     scope: &SigningScope,
-    signed: &Signed<'_>,
-) -> String {
-    let day = signed.time.split('T').next().unwrap_or_default();
-    let names: Vec<&str> = signed.headers.iter().map(|(name, _)| *name).collect();
+    headers: impl IntoIterator<Item = (&'static str, String)>,
+    payload: &str,
+    now: SystemTime,
+) -> Result<(), HttpError> {
+    let time = stamp(now);
+    let mut signed: BTreeMap<&'static str, String> = headers.into_iter().collect();
+    signed.insert("x-amz-date", time.clone());
+    if let Some(token) = held.credentials.session_token() {
+        signed.insert("x-amz-security-token", token.to_owned());
+    }
+    let names: Vec<&str> = signed.keys().copied().collect();
     let names = names.join(";");
-    let headers = signed.headers.iter();
-    let headers = headers.map(|(name, value)| format!("{name}:{}\n", value.trim()));
-    let canonical = format!(
-        "{}\n{}\n{}\n{}\n{names}\n{}",
-        signed.method,
-        signed.path,
-        signed.query,
-        headers.collect::<String>(),
-        signed.payload
-    );
-    let (time, scope) = (signed.time, &scope.0);
+    let lines = signed.iter();
+    let lines = lines.map(|(name, value)| format!("{name}:{}\n", value.trim()));
+    let lines: String = lines.collect();
+    let method = request.method().to_owned();
+    // Nothing else gives the parts of the URL.
+    let uri = request.uri_mut();
+    let query = uri.query().unwrap_or_default();
+    let path = if scope.signs_plain_path() {
+        uri.path().to_owned()
+    } else {
+        encoded(uri.path())
+    };
+    let canonical = format!("{method}\n{path}\n{query}\n{lines}\n{names}\n{payload}");
+    let day = time.split('T').next().unwrap_or_default();
+    let scope = &scope.0;
     let hash = hex(&sha256([canonical.as_bytes()]));
     let text = format!("{ALGORITHM}\n{time}\n{day}/{scope}\n{hash}");
     let signature = hex(&hmac(&held.signing_key(day, scope), text.as_bytes()));
     let access_key = held.credentials.access_key_id();
-    format!(
+    let authorization = format!(
         "{ALGORITHM} Credential={access_key}/{day}/{scope}, SignedHeaders={names}, Signature={signature}"
-    )
+    );
+    signed.insert("authorization", authorization);
+    let all = request.headers_mut();
+    for (name, value) in signed {
+        all.try_insert(name, value)?;
+    }
+    Ok(())
 }
 
 /// A path, encoded: all but letters, digits, `-._~` and the slashes.
@@ -93,12 +105,10 @@ pub(crate) fn encoded(path: &str) -> String {
     path.bytes().map(byte).collect()
 }
 
-// The service's time: the computer's, corrected once an answer has shown that it is off.
-
 /// Below this a refused signature is what it says, as in the SDK.
 const SKEW: SignedDuration = SignedDuration::from_mins(4);
 
-/// A clock with what is known of its error. Clones share that; the SDK signs by one.
+/// The computer's clock, corrected once an answer has shown that it is off. Clones share that; the SDK signs by one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
     inner: Arc<ClockCorrection>,
@@ -158,7 +168,7 @@ impl Clock {
 }
 
 /// A time as requests carry it: `20261121T090618Z`.
-pub(crate) fn stamp(time: SystemTime) -> String {
+pub(super) fn stamp(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
     time.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
@@ -170,7 +180,7 @@ fn parse(date: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-mod clock_tests {
+mod tests {
     use super::*;
 
     #[test]

@@ -40,7 +40,6 @@ pub(super) struct RequestTemplate {
     account: Option<String>,
     bare: HttpRequest,
     pub(super) host: String,
-    pub(super) path: String,
     pub(super) scope: SigningScope,
     pub(super) connector: SharedHttpConnector,
     /// What one attempt may take, with its whole answer.
@@ -48,7 +47,7 @@ pub(super) struct RequestTemplate {
 }
 
 impl RequestTemplate {
-    /// A request without a body, its operation, date and signature.
+    /// A request without a body and without the headers that are signed.
     pub(super) fn request(&self) -> HttpRequest {
         let empty = || HttpRequest::new(SdkBody::empty());
         // A request without a body can always be cloned.
@@ -139,13 +138,10 @@ impl SignedRequest {
             host.push_str(&format!(":{port}"));
         }
         let scope = SigningScope::of(self.request.headers().get("authorization")?)?;
-        let path = path_of(self.request.uri()).to_owned();
         let mut bare = HttpRequest::new(SdkBody::empty());
         bare.set_method("POST").ok()?;
         bare.set_uri(self.request.uri()).ok()?;
         let headers = bare.headers_mut();
-        headers.try_insert("content-type", CONTENT_TYPE).ok()?;
-        headers.try_insert("host", host.clone()).ok()?;
         for name in ["user-agent", "x-amz-user-agent"] {
             if let Some(value) = self.request.headers().get(name) {
                 headers.try_insert(name, value.to_owned()).ok()?;
@@ -156,19 +152,11 @@ impl SignedRequest {
             account,
             bare,
             host,
-            path,
             scope,
             connector: self.connector,
             patience: self.patience,
         })
     }
-}
-
-/// The path of a URL as it stands there.
-pub(super) fn path_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
-    path.split('?').next().unwrap_or(path)
 }
 
 /// Sees a request that is about to be sent, and stops it.

@@ -7,12 +7,14 @@ use std::time::{Duration, SystemTime};
 
 use aws_sdk_dynamodb::config::Credentials;
 use dynafold_format::hex;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::hash::sha256;
-use super::sign::{Signed, SigningScope, authorization};
+use super::sign::SigningScope;
 use super::template::RequestCapture;
-use super::{RequestBody, Vault, Wire, sign};
+use super::{RequestBody, Vault, Wire, plain, sign};
 use crate::dynamodb::ServiceLocation;
 use crate::dynamodb::classify::Attempt;
 use crate::{ErrorClass, Result};
@@ -108,10 +110,10 @@ async fn the_sdk_signs_as_we_do() {
         let request = request.request_items("app", Vec::new()).customize();
         let stopped = request.interceptor(mirror.clone()).send().await;
         assert!(stopped.is_err());
-        let request = mirror.seen.lock().take().unwrap().request;
-        let theirs = request.headers().get("authorization").unwrap();
+        let mut request = mirror.seen.lock().take().unwrap().request;
+        let theirs = request.headers().get("authorization").unwrap().to_owned();
         let names = theirs.split("SignedHeaders=").nth(1).unwrap();
-        let names: Vec<&str> = names.split(',').next().unwrap().split(';').collect();
+        let names = names.split(',').next().unwrap().split(';');
         let url = url::Url::parse(request.uri()).unwrap();
         let host = match url.port() {
             Some(port) => format!("{}:{port}", url.host_str().unwrap()),
@@ -121,26 +123,20 @@ async fn the_sdk_signs_as_we_do() {
             "host" => host.clone(),
             name => request.headers().get(name).unwrap().to_owned(),
         };
-        let values: Vec<String> = names.iter().map(|name| value(name)).collect();
-        let headers: Vec<(&str, &str)> = names
-            .iter()
-            .zip(&values)
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
+        let own = ["x-amz-date", "x-amz-security-token"];
+        let headers = names.filter(|name| !own.contains(name)).map(|name| {
+            let name: &'static str = name.to_owned().leak();
+            (name, value(name))
+        });
+        let headers: Vec<(&'static str, String)> = headers.collect();
+        let date = DateTime::strptime("%Y%m%dT%H%M%SZ", value("x-amz-date")).unwrap();
+        let now = date.to_zoned(TimeZone::UTC).unwrap().timestamp();
         let payload = hex(&sha256([request.body().bytes().unwrap()]));
-        let ours = authorization(
-            &held,
-            &SigningScope::of(theirs).unwrap(),
-            &Signed {
-                method: "POST",
-                path: &super::sign::encoded(super::template::path_of(request.uri())),
-                query: "",
-                headers: &headers,
-                payload: &payload,
-                time: request.headers().get("x-amz-date").unwrap(),
-            },
-        );
-        assert_eq!(ours, theirs, "{endpoint:?}");
+        let scope = SigningScope::of(&theirs).unwrap();
+        let signed = sign::sign(&mut request, &held, &scope, headers, &payload, now.into());
+        signed.unwrap();
+        let ours = request.headers().get("authorization");
+        assert_eq!(ours, Some(theirs.as_str()), "{endpoint:?}");
     }
     assert!(
         http.seen.lock().unwrap().is_empty(),
@@ -334,4 +330,16 @@ async fn no_credentials_are_told_of() {
         (error.class, &*error.code),
         (ErrorClass::Fatal, "Credentials")
     );
+}
+
+#[test]
+fn codes_stand_alone() {
+    for kind in [
+        "ThrottlingException",
+        "com.amazonaws.dynamodb.v20120810#ThrottlingException",
+        "ThrottlingException:http://internal.amazon.com/coral/",
+        "aws.protocoltests#ThrottlingException:http://internal.amazon.com/coral/",
+    ] {
+        assert_eq!(plain(kind), "ThrottlingException");
+    }
 }

@@ -63,7 +63,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         bits: 32,
         unsigned: false,
     };
-    for (data_type, written, told) in [
+    for (data_type, written, reported) in [
         (
             DataType::Date,
             "plus(1h)",
@@ -113,7 +113,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             DataType::Boolean,
             "map(1: yes, 0: no)",
-            "`map` has an entry `1`, and no value here has this text; a boolean is `true` or `false`\n`map` has an entry `0`, and no value here has this text; a boolean is `true` or `false`",
+            "`map` has an entry `1`, and no value here has this text; write a boolean as `true` or `false`\n`map` has an entry `0`, and no value here has this text; write a boolean as `true` or `false`",
         ),
         (DataType::Boolean, "map(true: yes, false: no)", ""),
         (
@@ -135,12 +135,12 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (
             integer.clone(),
             "map(a: x, *: y)",
-            "`map` has an entry `a`, and no value here has this text; a number is written as DynamoDB answers it: 7, -1, 0.5",
+            "`map` has an entry `a`, and no value here has this text; write a number as DynamoDB returns it: 7, -1, 0.5",
         ),
         (
             integer.clone(),
             "map(01: x, *: y)",
-            "`map` has an entry `01`, and no value here has this text; a number is written as DynamoDB answers it: 7, -1, 0.5",
+            "`map` has an entry `01`, and no value here has this text; write a number as DynamoDB returns it: 7, -1, 0.5",
         ),
         (integer.clone(), "map(1: x, 2: y)", ""),
         (integer.clone(), "pad(1)", ""),
@@ -186,7 +186,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
     ] {
         assert_eq!(
             refused(&data_type, Dbms::Postgres, written),
-            told,
+            reported,
             "{data_type:?} | {written}"
         );
     }
@@ -215,7 +215,7 @@ fn a_column_that_counts_its_rows_needs_as_many_digits() {
         bits: 32,
         unsigned: false,
     };
-    for (rows, written, is_told) in [
+    for (rows, written, is_reported) in [
         (60_000, "pad(3)", true),
         (60_000, "pad(5)", false),
         (1_000, "pad(3)", false),
@@ -230,8 +230,8 @@ fn a_column_that_counts_its_rows_needs_as_many_digits() {
             .counting(rows, "there are so many".to_owned());
         let refusals = tried(&mut trial, &integer, written);
         let is_some = matches!(refusals.as_slice(), [(Code::RefusedValues, ..)]);
-        assert_eq!(is_some, is_told, "{rows} {written}: {refusals:?}");
-        assert!(is_told || refusals.is_empty(), "{rows} {written}");
+        assert_eq!(is_some, is_reported, "{rows} {written}: {refusals:?}");
+        assert!(is_reported || refusals.is_empty(), "{rows} {written}");
     }
 }
 
