@@ -252,7 +252,7 @@ mod tests {
         let rows = vec![DocRow::new(vec![vec![TextPiece::Code(
             "{a | pad(3)}".to_owned(),
         )]])];
-        write_table(&mut out, &DocTable::new("", &["x"], rows));
+        write_table(&mut out, &DocTable::new("", ["x"], rows));
         assert_eq!(out, "| x |\n| --- |\n| `{a \\| pad(3)}` |\n\n");
     }
 

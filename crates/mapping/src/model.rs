@@ -304,6 +304,9 @@ pub enum ChildContainer {
     Map(Template),
 }
 
+/// What [`AttributeNode::visit_values`] calls: the columns of the embeds, the value's place, and its filters.
+type ValueVisitor<'v, 'n> = dyn FnMut(&[usize], &'n ValuePath, &'n [Filter]) + 'v;
+
 impl AttributeNode {
     /// Visits this node and the nodes in it that are made from the same row, so not the nodes of children.
     pub fn visit<'n>(&'n self, visitor: &mut dyn FnMut(&'n Self)) {
@@ -318,11 +321,7 @@ impl AttributeNode {
 
     /// Visits the values that it uses, of children too, without those of conditions: each with the columns of the embeds that
     /// it is in, its place, and the filters on it. A document that is spread has none.
-    pub fn visit_values<'n>(
-        &'n self,
-        embeds: &[usize],
-        visitor: &mut dyn FnMut(&[usize], &'n ValuePath, &'n [Filter]),
-    ) {
+    pub fn visit_values<'n>(&'n self, embeds: &[usize], visitor: &mut ValueVisitor<'_, 'n>) {
         self.visit(&mut |node| match node {
             Self::Template(template) => {
                 for one in template.placeholders() {

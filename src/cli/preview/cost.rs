@@ -61,7 +61,7 @@ pub(super) fn text(forecast: &Forecast, cost: &Cost) -> String {
             route.limited.words().unwrap_or_else(|| "-".to_owned()),
         ]
     });
-    let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
+    let mut out = vec![figures(["load", "at least", "USD", "limited by"], rows)];
     out.extend(best_routes(&cost.routes));
     out.push(format!(
         " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",

@@ -147,7 +147,7 @@ fn writes(places: &[PlaceForecast]) -> String {
             count(place.write_units),
         ]
     });
-    figures(&["", "items", "size", "write units"], rows)
+    figures(["", "items", "size", "write units"], rows)
 }
 
 fn collisions(forecast: &Forecast) -> String {

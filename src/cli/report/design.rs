@@ -176,7 +176,7 @@ pub(in crate::cli) fn update(
     let mut out: Vec<String> = Vec::new();
     if !rows.is_empty() {
         out.push(figures(
-            &["read", "added", "by", "units", "USD a month"],
+            ["read", "added", "by", "units", "USD a month"],
             rows,
         ));
     }

@@ -32,7 +32,7 @@ pub(in crate::cli) struct ExportVerification {
 pub(in crate::cli) fn export(manifest: &Manifest, place: &ExportPlace) -> String {
     let item_types = manifest.item_types.iter();
     let rows = item_types.map(|one| vec![one.item_type.clone(), count(one.items)]);
-    let table = figures(&["item type", "items"], rows);
+    let table = figures(["item type", "items"], rows);
     let written: u64 = manifest.parts.iter().map(|part| part.bytes).sum();
     let whole = format!(
         "{table}\n\n{} in {}, {} of {} in {} ({}): {place}",

@@ -201,7 +201,7 @@ fn column_block(source: &SourceTable) -> DocBlock {
     });
     let table = DocTable::new(
         format!("Columns of {}", source.name),
-        &["Column", "Type", "Carried by"],
+        ["Column", "Type", "Carried by"],
         rows,
     );
     let columns = source.columns.iter();

@@ -295,7 +295,7 @@ impl Figures {
         });
         DocBlock::Table(DocTable::new(
             "Table and indexes",
-            &["Holds", "#Items", "#Size", "#Write units to load"],
+            ["Holds", "#Items", "#Size", "#Write units to load"],
             rows,
         ))
     }
@@ -334,7 +334,7 @@ impl Figures {
         });
         let table = DocTable::new(
             "Ways to load all items, once",
-            &["Load", "#At best", "#Cost", "Limited by"],
+            ["Load", "#At best", "#Cost", "Limited by"],
             rows,
         );
         let mut note =

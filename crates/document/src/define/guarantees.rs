@@ -82,7 +82,7 @@ fn folded(facts: &DocumentFacts<'_>, of_table: &[Guarantee]) -> DocBlock {
     });
     let table = DocTable::new(
         format!("Guarantees of {name}"),
-        &["In the database", "What takes its place", "How"],
+        ["In the database", "What takes its place", "How"],
         rows,
     );
     let summary = format!("{name}: {}", by_kept(of_table));

@@ -113,7 +113,7 @@ fn writes(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
     }
     let table = DocTable::new(
         "Partition keys that are written most, at the write rates",
-        &["Place", "Partition key", "#Write units a second, at least"],
+        ["Place", "Partition key", "#Write units a second, at least"],
         rows,
     );
     let note = format!(

@@ -104,7 +104,7 @@ pub(super) fn merged(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         ),
         DocBlock::Table(DocTable::new(
             "Merged attributes",
-            &["Attribute", "Item type", "Type", "Made from", "Columns"],
+            ["Attribute", "Item type", "Type", "Made from", "Columns"],
             rows,
         )),
     ]
@@ -186,7 +186,7 @@ impl DocumentedItemType<'_> {
         let chosen: Vec<&Item> = facts.shown_items.of_type(at).map(|one| &one.item).collect();
         blocks.push(DocBlock::Table(DocTable::new(
             format!("Attributes of {name}"),
-            &["Attribute", "Type", "Made from", "Columns"],
+            ["Attribute", "Type", "Made from", "Columns"],
             attributes.chain(self.members(&chosen)),
         )));
         let examples: Vec<_> = chosen.iter().map(|item| cells(item)).collect();

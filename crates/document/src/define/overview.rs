@@ -32,7 +32,7 @@ pub(super) fn blocks(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
         .map(|(what, (figure, basis))| DocRow::new(vec![vec![plain(what)], figure, prose(&basis)]));
     let table = DocTable::new(
         "What the table comes to",
-        &["What", "Comes to", "Known from"],
+        ["What", "Comes to", "Known from"],
         rows,
     );
     let prices = phrases::prices(inputs.prices);

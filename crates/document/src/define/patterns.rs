@@ -265,7 +265,7 @@ impl DocumentedPattern<'_> {
         if !model.parameters.is_empty() {
             blocks.push(DocBlock::Table(DocTable::new(
                 format!("Parameters of {}", model.name),
-                &["Parameter", "Kind", "Written into the key as", "Values of"],
+                ["Parameter", "Kind", "Written into the key as", "Values of"],
                 self.parameters(facts.inputs),
             )));
         }
