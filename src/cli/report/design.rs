@@ -210,12 +210,27 @@ fn tables(report: &Report, out: &mut Vec<String>) {
     let served = report.reads.iter().filter_map(ReadReport::table_row);
     let served: Vec<[String; 7]> = served.collect();
     if !served.is_empty() {
-        let header = "read|request|item types|rate|items|units|USD a month";
-        out.push(figures(header.split('|'), served));
+        let header = [
+            "read",
+            "request",
+            "item types",
+            "rate",
+            "items",
+            "units",
+            "USD a month",
+        ];
+        out.push(figures(header, served));
     }
     if !report.writes.is_empty() {
         let rows = report.writes.iter().map(WriteReport::table_row);
-        let header = "write|statement|item type|rate|units|USD a month";
-        out.extend([String::new(), figures(header.split('|'), rows)]);
+        let header = [
+            "write",
+            "statement",
+            "item type",
+            "rate",
+            "units",
+            "USD a month",
+        ];
+        out.extend([String::new(), figures(header, rows)]);
     }
 }

@@ -94,8 +94,16 @@ pub(in crate::cli) fn export_verification(found: &ExportVerification) -> String 
     ];
     let counts = sums.iter().map(|figure| count(*figure));
     let row: Vec<String> = std::iter::once("total".to_owned()).chain(counts).collect();
-    let header = "|expected|equal|missing|different|unexpected|rejected";
-    let mut text = figures(header.split('|'), [row]);
+    let header = [
+        "",
+        "expected",
+        "equal",
+        "missing",
+        "different",
+        "unexpected",
+        "rejected",
+    ];
+    let mut text = figures(header, [row]);
     for part in &comparison.changed_parts {
         text.push_str(&format!("\n{part}"));
     }

@@ -278,7 +278,13 @@ impl Figures {
         });
         DocBlock::Table(DocTable::new(
             "Item types",
-            "Item type|#Items|#Mean size|#Size|#Write units to load".split('|'),
+            [
+                "Item type",
+                "#Items",
+                "#Mean size",
+                "#Size",
+                "#Write units to load",
+            ],
             rows,
         ))
     }
@@ -446,10 +452,15 @@ fn rates(steady: &[SteadyPlace]) -> DocTable {
             figure(at_least, &cost(place.cost.provisioned_usd)),
         ])
     };
-    let titles = "Place|#Read units a second|#Write units a second|#On demand, a month|\
-        #Provisioned, a month";
+    let titles = [
+        "Place",
+        "#Read units a second",
+        "#Write units a second",
+        "#On demand, a month",
+        "#Provisioned, a month",
+    ];
     let (caption, rows) = ("The declared rates, all month", steady.iter().map(row));
-    let mut table = DocTable::new(caption, titles.split('|'), rows);
+    let mut table = DocTable::new(caption, titles, rows);
     table.sum = Some(row(&SteadyPlace::sum(steady)));
     table
 }

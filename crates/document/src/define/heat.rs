@@ -145,7 +145,12 @@ fn reads(places: &[PlaceForecast], names: &KeyNames) -> Vec<DocBlock> {
     }
     let table = DocTable::new(
         "Partition keys that are read most, at the rates of the access patterns",
-        "Place|Partition key|#Read units a second, at least|Access patterns".split('|'),
+        [
+            "Place",
+            "Partition key",
+            "#Read units a second, at least",
+            "Access patterns",
+        ],
         rows,
     );
     let mut note = format!(

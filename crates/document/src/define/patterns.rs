@@ -122,7 +122,14 @@ pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     }
     let mut table = DocTable::new(
         "Access patterns: how each is asked and what it costs",
-        "Access pattern|Asks|Finds|#Read units a call|#A million calls|#A month".split('|'),
+        [
+            "Access pattern",
+            "Asks",
+            "Finds",
+            "#Read units a call",
+            "#A million calls",
+            "#A month",
+        ],
         all.iter().map(|each| each.row(facts)),
     );
     table.class = "patterns";

@@ -72,7 +72,14 @@ pub(super) fn table(facts: &DocumentFacts<'_>) -> Vec<DocBlock> {
     });
     let rows = tree::DocTable::new(
         "The table and its indexes",
-        "Name|Partition key|Sort key|Projects|Capacity|Holds".split('|'),
+        [
+            "Name",
+            "Partition key",
+            "Sort key",
+            "Projects",
+            "Capacity",
+            "Holds",
+        ],
         rows,
     );
     vec![DocBlock::Table(rows), settings(table)]

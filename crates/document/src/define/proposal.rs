@@ -79,7 +79,15 @@ fn served_reads(facts: &DocumentFacts<'_>, report: &Report) -> Option<DocBlock> 
         Some(DocRow::new(cells))
     };
     let rows: Vec<DocRow> = report.reads.iter().filter_map(row).collect();
-    let titles = "Read|Request|Item types|#Rate|#Items|#Read units|#USD a month".split('|');
+    let titles = [
+        "Read",
+        "Request",
+        "Item types",
+        "#Rate",
+        "#Items",
+        "#Read units",
+        "#USD a month",
+    ];
     (!rows.is_empty())
         .then(|| DocBlock::Table(DocTable::new("How each read is served", titles, rows)))
 }
@@ -90,7 +98,14 @@ fn writes(report: &Report) -> Option<DocBlock> {
         DocRow::new(cells.map(|cell| vec![plain(cell)]).collect())
     });
     let rows: Vec<DocRow> = rows.collect();
-    let titles = "Write|Statement|Item type|#Rate|#Write units|#USD a month".split('|');
+    let titles = [
+        "Write",
+        "Statement",
+        "Item type",
+        "#Rate",
+        "#Write units",
+        "#USD a month",
+    ];
     (!rows.is_empty()).then(|| {
         let caption = "The cost of each write, including its index entries";
         DocBlock::Table(DocTable::new(caption, titles, rows))
