@@ -44,13 +44,14 @@ pub fn write_whole(path: &Path, text: &[u8]) -> Result<()> {
 }
 
 /// Writes a file whole, or not at all: first beside it, to a file that is created with these options, then in its place.
+/// What an earlier run has left beside it is removed, and never written to: it may be a link, or another user's file.
 ///
 /// # Errors
 ///
 /// What the operating system says.
 pub fn replace(path: &Path, beside: &Path, text: &[u8], mut options: OpenOptions) -> Result<()> {
-    options.write(true).create(true).truncate(true);
-    let mut file = options.open(beside)?;
+    if_there(std::fs::remove_file(beside))?;
+    let mut file = options.write(true).create_new(true).open(beside)?;
     let written = file
         .write_all(text)
         .and_then(|()| file.sync_all())

@@ -180,3 +180,32 @@ pub(in crate::cli) fn write(path: &Path, text: &str, options: OpenOptions) -> io
     beside.push(format!(".{}.new", std::process::id()));
     replace(&path, Path::new(&beside), text.as_bytes(), options)
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+    use crate::target::private;
+
+    #[test]
+    fn what_is_beside_a_file_is_removed_and_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        // The place of the file is known without links, as it is where it is written.
+        let folder = folder.path().canonicalize().unwrap();
+        let (file, other) = (folder.join("rejects"), folder.join("other"));
+        let beside = folder.join(format!("rejects.{}.new", std::process::id()));
+        std::fs::write(&other, "theirs").unwrap();
+        symlink(&other, &beside).unwrap();
+        write(&file, "first", private::options()).unwrap();
+        // What was left there, and others may read.
+        std::fs::write(&beside, "half of").unwrap();
+        write(&file, "second", private::options()).unwrap();
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+        assert_eq!([read(&file), read(&other)], ["second", "theirs"]);
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(!beside.exists());
+    }
+}
