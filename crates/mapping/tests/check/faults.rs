@@ -1454,9 +1454,9 @@ fn a_key_by_another_name_is_one_fault_and_hides_no_other() {
         let errors: Vec<Code> = errors
             .filter(|code| code.severity() == Severity::Error)
             .collect();
-        let mut reported = vec![Code::UnknownKey; misspelled];
-        reported.push(Code::UnknownColumn);
-        assert_eq!(errors, reported, "{diagnostics:#?}");
+        let mut expected = vec![Code::UnknownKey; misspelled];
+        expected.push(Code::UnknownColumn);
+        assert_eq!(errors, expected, "{diagnostics:#?}");
         assert!(model.is_none());
     }
 }

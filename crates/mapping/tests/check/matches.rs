@@ -92,7 +92,7 @@ fn numbers_that_an_index_of_mysql_does_not_find_by_a_double_are_not_matched_with
             }
             let why = "the database compares them as doubles, so different numbers may be equal, and which rows match depends on whether it uses an index";
             let (users, subscriptions) = (users.0, subscriptions.0);
-            let reported = [
+            let expected = [
                 (
                     Code::Join,
                     format!("`user_id` is {subscriptions}, and `id` is {users}: {why}"),
@@ -102,7 +102,7 @@ fn numbers_that_an_index_of_mysql_does_not_find_by_a_double_are_not_matched_with
                     format!("`id` is {users}, and `user_id` is {subscriptions}: {why}"),
                 ),
             ];
-            assert_eq!(found, reported);
+            assert_eq!(found, expected);
         }
     }
 }
