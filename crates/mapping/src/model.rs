@@ -586,6 +586,17 @@ pub enum SortCondition {
     GreaterOrEqual(Template),
 }
 
+/// A bound of the range that a condition asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct RangeBound<'c> {
+    /// The template of its value.
+    pub template: &'c Template,
+    /// Whether the range lies below it.
+    pub is_upper: bool,
+    /// Whether the range takes in what equals it.
+    pub takes_in: bool,
+}
+
 impl SortCondition {
     /// Whether it is an equality.
     pub fn is_equality(&self) -> bool {
@@ -618,16 +629,20 @@ impl SortCondition {
         }
     }
 
-    /// The bounds of the range that it asks for, the lower first: the template of each, whether it is the upper one, and
-    /// whether the range takes it in. None where it asks for no range.
-    pub fn bounds(&self) -> Vec<(&Template, bool, bool)> {
+    /// The bounds of the range that it asks for, the lower first. None where it asks for no range.
+    pub fn bounds(&self) -> Vec<RangeBound<'_>> {
+        let bound = |template, is_upper, takes_in| RangeBound {
+            template,
+            is_upper,
+            takes_in,
+        };
         match self {
             Self::Is(_) | Self::BeginsWith(_) => Vec::new(),
-            Self::Between(low, high) => vec![(low, false, true), (high, true, true)],
-            Self::Less(high) => vec![(high, true, false)],
-            Self::LessOrEqual(high) => vec![(high, true, true)],
-            Self::Greater(low) => vec![(low, false, false)],
-            Self::GreaterOrEqual(low) => vec![(low, false, true)],
+            Self::Between(low, high) => vec![bound(low, false, true), bound(high, true, true)],
+            Self::Less(high) => vec![bound(high, true, false)],
+            Self::LessOrEqual(high) => vec![bound(high, true, true)],
+            Self::Greater(low) => vec![bound(low, false, false)],
+            Self::GreaterOrEqual(low) => vec![bound(low, false, true)],
         }
     }
 

@@ -92,8 +92,8 @@ fn asked_beginning(condition: &SortCondition) -> &str {
 fn is_outside(condition: &SortCondition, node: &AttributeNode) -> bool {
     let (made, is_made_whole) = node.template().map_or(("", false), Template::prefix);
     let mut bounds = condition.bounds().into_iter();
-    bounds.any(|(bound, is_upper, _)| match bound.prefix() {
-        (high, is_whole) if is_upper => made > high && (is_whole || !made.starts_with(high)),
+    bounds.any(|bound| match bound.template.prefix() {
+        (high, is_whole) if bound.is_upper => made > high && (is_whole || !made.starts_with(high)),
         (low, _) => made < low && (is_made_whole || !low.starts_with(made)),
     })
 }

@@ -7,7 +7,7 @@ use super::align::{KeyRest, KnownAttributes, aligned, writing};
 use super::bind::PatternBinder;
 use super::operators;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{SortCondition, Template};
+use crate::model::{RangeBound, SortCondition};
 use crate::yaml::{YamlEntry, YamlNode};
 
 impl PatternBinder<'_> {
@@ -28,14 +28,19 @@ impl PatternBinder<'_> {
 
     fn ending(
         &self,
-        (bound, is_upper, takes_in): (&Template, bool, bool),
+        bound: RangeBound<'_>,
         node: &YamlNode,
         make: &KnownAttributes,
         key: &KeyAttribute,
     ) -> Option<Diagnostic> {
+        let RangeBound {
+            template,
+            is_upper,
+            takes_in,
+        } = bound;
         let made = make.template(&key.name)?;
-        let rest = aligned(bound, made).rest?;
-        let last = bound.placeholders().last()?;
+        let rest = aligned(template, made).rest?;
+        let last = template.placeholders().last()?;
         let parameter = &*last.place.written;
         let query = self.query.as_ref();
         let wanted = query.and_then(|query| query.takes_in(parameter, is_upper));
@@ -67,7 +72,7 @@ impl PatternBinder<'_> {
             KeyRest::Begins(text) => {
                 let mend = behind(text).map(|next| {
                     let verb = if does { "begin" } else { "end" };
-                    format!("to change that, {verb} the range after them: \"{bound}{next}\"; ")
+                    format!("to change that, {verb} the range after them: \"{template}{next}\"; ")
                 });
                 (
                     format!(
