@@ -587,7 +587,7 @@ async fn load_items(
         let state = job.unfinished.join(STATE);
         fs::remove_file(&state).map_err(|error| Failure::unwritten(&state, &error))?;
         return Err(Failure::failed(format!(
-            "{} the key of another item: the rows changed after their keys had been compared, and the export is not complete",
+            "{} the key of another item: the rows changed after all keys had been found to differ, and the export is not complete",
             counted_as(report.keys.overwritten, "item has", "items have")
         ))
         .with_help("export again, from a source that does not change meanwhile or that has snapshots"));

@@ -153,7 +153,7 @@ fn keys(report: &Report) -> Option<String> {
             } else if keys.check == KeyCheck::Late {
                 "run without --one-pass to see which ones"
             } else {
-                "the rows changed after their keys had been compared"
+                "the rows changed after all keys had been found to differ"
             }
         )),
         KeyCheck::Proved => None,
