@@ -483,13 +483,14 @@ pub(crate) fn ask<'c>(
     catalog: &'c Catalog,
     observed: &Observed,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    let split = read(sql, catalog, observed, Lists::Split);
+    let read_as = |lists| read(sql, (catalog, observed), lists, false);
+    let split = read_as(Lists::Split);
     if parametrized(sql, catalog.dbms, Lists::Split).is_ok_and(|prepared| prepared.lists.is_empty())
     {
         return split;
     }
     // A list is one request for each of its values, or a filter of what the rest finds.
-    match (split, read(sql, catalog, observed, Lists::Parameters)) {
+    match (split, read_as(Lists::Parameters)) {
         (Ok(split), Ok(whole)) => Ok(split.into_iter().chain(whole).collect()),
         (Err(_), Ok(whole)) => Ok(whole),
         (split, _) => split,
@@ -520,14 +521,16 @@ pub(crate) fn referring<'c>(
     asks
 }
 
-/// The same of SQL whose literals are meant.
+/// The same of SQL whose literals are meant. `is_compared`: what it asks is only compared with what other SQL asks, so that conditions
+/// may hold at one time and not at another.
 pub(crate) fn as_said<'c>(
     sql: &str,
     catalog: &'c Catalog,
     observed: &Observed,
+    is_compared: bool,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    let split = read(sql, catalog, observed, Lists::SplitParameters);
-    match (split, read(sql, catalog, observed, Lists::Said)) {
+    let read_as = |lists| read(sql, (catalog, observed), lists, is_compared);
+    match (read_as(Lists::SplitParameters), read_as(Lists::Said)) {
         (Ok(split), Ok(whole)) if split.iter().any(|ask| ask.requests > 1) => {
             Ok(split.into_iter().chain(whole).collect())
         }
@@ -538,11 +541,12 @@ pub(crate) fn as_said<'c>(
 
 fn read<'c>(
     sql: &str,
-    catalog: &'c Catalog,
-    observed: &Observed,
+    of_rows: (&'c Catalog, &Observed),
     lists: Lists,
+    is_compared: bool,
 ) -> Result<Vec<Ask<'c>>, Unserved> {
-    with_reading(sql, (catalog, observed), lists, |mut reading| {
+    with_reading(sql, of_rows, lists, |mut reading| {
+        reading.is_compared = is_compared;
         reading.refuse_unknown_columns()?;
         let mut asks = reading.asks()?;
         if reading.extreme.is_some() {
@@ -734,6 +738,8 @@ struct Reading<'c, 'q> {
     leaves_conditions: bool,
     /// Those conditions.
     left_of_parents: Vec<&'q Condition>,
+    /// Whether conditions may hold at one time and not at another.
+    is_compared: bool,
     /// What [`Self::all_ways`] gives.
     all_ways: OnceCell<Vec<Ways>>,
 }
@@ -797,6 +803,7 @@ impl<'c, 'q> Reading<'c, 'q> {
             referred: BTreeSet::new(),
             leaves_conditions: false,
             left_of_parents: Vec::new(),
+            is_compared: false,
             all_ways: OnceCell::new(),
         };
         reading.pairs = reading.using()?;

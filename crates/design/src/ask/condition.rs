@@ -108,7 +108,9 @@ impl<'c> Reading<'c, '_> {
                     return unserved(why, LEAVE_OUT);
                 }
                 test => {
-                    self.refuse_unsteady(condition)?;
+                    if !self.is_compared {
+                        self.refuse_unsteady(condition)?;
+                    }
                     refuse_parts(test, text)?;
                     refuse_keyless(ask.root, condition, &path)?;
                     ask.notes.extend(index_note(condition));
@@ -356,8 +358,8 @@ impl<'c> Reading<'c, '_> {
     /// Whether it computes something of a moment, which servers read in the session's time zone.
     fn is_in_zone(&self, condition: &Condition) -> bool {
         let data_type = |column: &ColumnRef| {
-            let (_, column) = self.found(&self.column(column)?)?;
-            Some(&column.data_type)
+            let (_, found) = self.found(&self.column(column)?)?;
+            Some(&found.data_type)
         };
         let is_moment = |column: &ColumnRef| {
             matches!(
