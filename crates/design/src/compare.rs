@@ -618,7 +618,7 @@ impl<'d> Priced<'d> {
         let (catalog, observed) = (self.facts.catalog, self.facts.observed);
         // Literals of an access pattern are meant: its key has them, or its index the rows that meet them.
         let sql = pattern.sql.as_deref();
-        let own = sql.and_then(|sql| as_said(sql, catalog, observed).ok());
+        let own = sql.and_then(|sql| as_said(sql, catalog, observed, false).ok());
         let of_statement = ask(&statement.sql, catalog, observed).unwrap_or_default();
         let asks = own.unwrap_or_else(|| of_statement.clone());
         let index = self.index(pattern.index.as_deref());

@@ -72,7 +72,7 @@ impl Condition {
         }
     }
 
-    /// The column that it holds equal, as it is or in a function, to something that is none, or to one of a list.
+    /// The column that it holds equal, as it is or in a function, to something without columns, or to one of a list of such.
     pub fn found_by(&self) -> Option<&ColumnRef> {
         fn held(side: &Operand) -> Option<&ColumnRef> {
             let is_function = |one: &Wrapping| matches!(one, Wrapping::Function(_));
@@ -93,7 +93,7 @@ impl Condition {
         }
     }
 
-    /// The same, of a column as it is or in lower or upper case, of which a key may have the value.
+    /// The same, but only of a column as it is or in lower or upper case: what another function makes of it is in no key.
     pub(super) fn found_by_value(&self) -> Option<&ColumnRef> {
         let folds = |one: &Wrapping| matches!(one, Wrapping::Function(name) if FOLDS.contains(&name.as_str()));
         let sides = self.operands().into_iter();

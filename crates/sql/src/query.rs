@@ -620,6 +620,7 @@ struct QueryFacts {
 struct QueryScope {
     /// The queries of its WITH, which hide tables of their names.
     with: Vec<Name>,
+    /// Whether each of these is known in all of them.
     is_recursive: bool,
     /// How many queries within it were begun: those of its WITH come first.
     begun: usize,
@@ -655,9 +656,12 @@ impl Visitor for QueryFacts {
         if let Some(around) = self.scopes.last_mut() {
             around.begun += 1;
         }
+        // In SQLite the word RECURSIVE decides nothing.
+        let is_recursive = self.read.sql.dbms() == Some(Dbms::Sqlite)
+            || query.with.as_ref().is_some_and(|with| with.recursive);
         self.scopes.push(QueryScope {
             with,
-            is_recursive: query.with.as_ref().is_some_and(|with| with.recursive),
+            is_recursive,
             begun: 0,
         });
         // Without a whole order, any rows may be the first.

@@ -1066,6 +1066,25 @@ fn a_query_of_a_with_hides_a_table_only_where_it_is_known() {
 }
 
 #[test]
+fn in_sqlite_each_query_of_a_with_knows_all_of_them() {
+    for (sql, expected) in [
+        (
+            "WITH t AS (SELECT 1 AS a UNION ALL SELECT a + 1 FROM t WHERE a < 9) SELECT a FROM t",
+            "",
+        ),
+        (
+            "WITH v AS (SELECT a FROM w), w AS (SELECT 1 AS a) SELECT a FROM v",
+            "",
+        ),
+        ("WITH w AS (SELECT a FROM main.w) SELECT a FROM w", "w"),
+    ] {
+        let tables = read(sql, Sqlite).tables;
+        let names: Vec<&str> = tables.iter().map(|read| &*read.name.text).collect();
+        assert_eq!(names.join(" "), expected, "{sql}");
+    }
+}
+
+#[test]
 fn a_table_whose_name_is_not_read_may_give_anything() {
     let sql = "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM app.public.u)";
     assert_eq!(read(sql, Postgres).unsteady, ["app.public.u"]);

@@ -1,7 +1,7 @@
 //! The conditions of a read: what is equal, what is a range, and what decides who is in an index.
 
 use dynafold_format::text_if;
-use dynafold_relational::catalog::{Column, DataType, Dbms, Table};
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TypeFamily};
 use dynafold_sql::{
     ColumnRef, Comparator, Condition, ConditionTest, Constant, Operand, OperandValue, SqlQuery,
     Wrapping, qualified,
@@ -108,7 +108,9 @@ impl<'c> Reading<'c, '_> {
                     return unserved(why, LEAVE_OUT);
                 }
                 test => {
-                    self.refuse_unsteady(condition)?;
+                    if !self.is_compared {
+                        self.refuse_unsteady(condition)?;
+                    }
                     refuse_parts(test, text)?;
                     refuse_keyless(ask.root, condition, &path)?;
                     ask.notes.extend(index_note(condition));
@@ -355,10 +357,15 @@ impl<'c> Reading<'c, '_> {
 
     /// Whether it computes something of a moment, which servers read in the session's time zone.
     fn is_in_zone(&self, condition: &Condition) -> bool {
+        let data_type = |column: &ColumnRef| {
+            let (_, found) = self.found(&self.column(column)?)?;
+            Some(&found.data_type)
+        };
         let is_moment = |column: &ColumnRef| {
-            let found = self.column(column);
-            let found = found.and_then(|(at, name)| self.tables.get(at)?.column(&name));
-            found.is_some_and(|one| matches!(one.data_type, DataType::Timestamp { zone: true, .. }))
+            matches!(
+                data_type(column),
+                Some(DataType::Timestamp { zone: true, .. })
+            )
         };
         // A text that it is compared with says which moment it is only by an offset; MariaDB ignores that, and MySQL ignores `Z`.
         let has_offsets = self.catalog.dbms == Dbms::Postgres;
@@ -370,6 +377,11 @@ impl<'c> Reading<'c, '_> {
             OperandValue::Constant(constant) => {
                 matches!(constant, Constant::Other | Constant::Number(_))
             }
+            // A date, or a time without a zone.
+            OperandValue::Column(column) => {
+                let family = data_type(column).map(DataType::family);
+                family == Some(TypeFamily::Time) && !is_moment(column)
+            }
             _ => false,
         };
         let operands = condition.operands();
@@ -377,21 +389,26 @@ impl<'c> Reading<'c, '_> {
         let mut computed = operands
             .into_iter()
             .filter(|one| (has_local || one.is_computed()) && !one.has_query());
-        // OR and NOT may compute something within, or compare with a text.
+        let parts = match &condition.test {
+            ConditionTest::Other(_) if condition.alternatives.is_empty() => {
+                parts_of(condition, self.catalog.dbms)
+            }
+            _ => condition.alternatives.clone(),
+        };
+        // What has no parts may compute something within, or compare with a text.
         let mut signs = ["::", "CAST(", "'"].into_iter();
         let has_sign = signs.any(|sign| condition.text.contains(sign));
-        let mut parts = condition.alternatives.iter();
         let is_within = matches!(
             &condition.test,
             ConditionTest::Other(within)
-                if condition.alternatives.is_empty()
+                if parts.is_empty()
                     && (has_sign || !within.functions.is_empty())
                     && !within.has_query
                     && within.columns.iter().any(is_moment)
         );
         self.catalog.dbms != Dbms::Sqlite
             && (is_within
-                || parts.any(|part| self.is_in_zone(part))
+                || parts.iter().any(|part| self.is_in_zone(part))
                 || computed.any(|one| one.columns().iter().any(is_moment)))
     }
 
@@ -765,6 +782,20 @@ fn is_collated(condition: &Condition) -> bool {
     };
     condition.operands().into_iter().skip(1).any(has_collation)
         || condition.alternatives.iter().any(is_collated)
+}
+
+/// What AND connects within a condition, and what NOT is in front of; nothing of any other condition.
+fn parts_of(condition: &Condition, dbms: Dbms) -> Vec<Condition> {
+    let negated = condition.text.strip_prefix("NOT ");
+    let text = negated.unwrap_or(&condition.text);
+    let query = SqlQuery::read(&format!("SELECT 1 WHERE {text}"), Some(dbms)).ok();
+    let select = query.as_ref().and_then(SqlQuery::select);
+    let parts = select.map_or_else(Vec::new, |select| select.conditions.clone());
+    if negated.is_some() || parts.len() > 1 {
+        parts
+    } else {
+        Vec::new()
+    }
 }
 
 /// Whether a text is the same moment in every time zone: `2026-01-31T10:00:00Z`, `2026-01-31 10:00:00+01`.

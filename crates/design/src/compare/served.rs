@@ -93,7 +93,7 @@ impl<'d> Priced<'d> {
         };
         // Literals of a statement without parameters are examples.
         let are_meant = !query.sql.parameters().is_empty();
-        let meant = as_said(&statement.sql, catalog, observed).unwrap_or_default();
+        let meant = as_said(&statement.sql, catalog, observed, true).unwrap_or_default();
         let relations = query.select().map_or(0, |select| select.relations.len());
         let [asked, meant] = [asked, meant].map(|mut asks| {
             if query.tables.len() > relations {
@@ -217,7 +217,7 @@ impl<'d> Priced<'d> {
     fn own_read(&self, sql: &str) -> Result<Read<'d>, String> {
         let Facts { catalog, observed } = self.facts;
         let of = |why: &str| format!("the SQL of its access pattern, which is not its own, {why}");
-        let asks = as_said(sql, catalog, observed).map_err(|unserved| of(&unserved.why))?;
+        let asks = as_said(sql, catalog, observed, true).map_err(|unserved| of(&unserved.why))?;
         let said = parametrized(sql, catalog.dbms, Lists::Said);
         let query = said.and_then(|said| query(&said.sql, catalog.dbms));
         let query = query.map_err(|error| of(&error.to_string()))?;

@@ -2667,6 +2667,23 @@ fn what_sql_computes_of_literals_is_a_condition_like_a_literal() {
 }
 
 #[test]
+fn a_condition_by_the_clock_is_met_by_the_same_condition_alone() {
+    let tables = "bids 100: id, lot distinct=10, at time";
+    let item = "  BID: { from: bids, key: { PK: \"I#{lot}\", SK: \"B#{id}\" } }";
+    let day = "AND at > now() - INTERVAL '1 day'";
+    let why = |read: &str| {
+        let pattern = format!("items: [BID], sql: \"SELECT {}\"", bids("id, at", day));
+        why_not(tables, item, &pattern, &bids("at", read))
+    };
+    assert_eq!(why(day), "");
+    for other in ["AND at > :since", "AND at > now() - INTERVAL '2 days'"] {
+        let lacked = why(other);
+        let said = "the SQL of its access pattern has a condition `at > now()";
+        assert!(lacked.starts_with(said), "{other}: {lacked}");
+    }
+}
+
+#[test]
 fn what_a_function_makes_of_a_column_is_no_value_of_the_key() {
     let why = |value: &str, condition: &str| {
         let item = format!("  ZONE: {{ from: zones, key: {{ PK: \"I#{{{value}}}\", SK: A }} }}");
