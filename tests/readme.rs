@@ -182,7 +182,8 @@ pub(crate) fn called() -> BTreeSet<String> {
     let files = files("crates/target/src", "rs");
     let called = files.iter().flat_map(|file| {
         let text = std::fs::read_to_string(file).unwrap();
-        let calls = text.split("self.action(\"").skip(1);
+        let calls = ["self.action(\"", "self.control(\""];
+        let calls = calls.iter().flat_map(|call| text.split(call).skip(1));
         let names = calls.filter_map(|rest| rest.split('"').next().map(str::to_owned));
         names.collect::<Vec<String>>()
     });

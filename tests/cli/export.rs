@@ -696,7 +696,9 @@ items: { CHANCE: { from: chance, key: { PK: \"K#{k}\" } } }
                 .map(|item| item.split("\"PK\"").nth(1).unwrap().split('}').next());
             assert_eq!(keys.collect::<BTreeSet<_>>().len(), 4, "{items:?}");
         }
-        let is_found = ran.stderr.contains("after all keys had been found to differ");
+        let is_found = ran
+            .stderr
+            .contains("after all keys had been found to differ");
         if is_found {
             let again = case.export(&to, &["--max-rejects", "1"]);
             assert!(!again.stderr.contains("is not empty"), "{again:?}");
