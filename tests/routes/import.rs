@@ -120,7 +120,7 @@ async fn a_table_that_was_deleted_after_its_import_is_told_at_once() {
     );
     let begun = std::time::Instant::now();
     let ran = case.route("import", &[]).exits(1);
-    ran.says("and it was deleted since");
+    ran.says("but it was deleted since");
     ran.says("start the same command again");
     assert!(begun.elapsed() < std::time::Duration::from_mins(1));
     // As its help says.

@@ -177,11 +177,11 @@ impl RouteReport {
         text.push_str(&format!("\n\n{}", report::verification(&self.verification)));
         if let Some(file) = &self.rejects_file {
             text.push_str(&format!(
-                "\n{} in {}; `dynafold migrate --retry-rejects` loads their rows once more",
+                "\n{} in {}: `dynafold migrate --retry-rejects` loads their rows once more",
                 counted_as(
                     self.lines.len(),
-                    "item is not as the source makes it",
-                    "items are not as the source makes them"
+                    "item that the table lacks or has otherwise is listed",
+                    "items that the table lacks or has otherwise are listed"
                 ),
                 file.display()
             ));
