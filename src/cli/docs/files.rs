@@ -5,17 +5,18 @@
 //! somebody's work and stays unless `--force` is said.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
 use crate::cli::failure::Failure;
+use crate::cli::files::write;
 use crate::cli::format::printable;
 use crate::cli::output::OutputStreams;
 use crate::document::export::ExportFormat;
-use crate::target::private::{if_there, replace};
+use crate::target::private::if_there;
 
 /// How much of a file is looked into for a marker.
 const BEGINNING: u64 = 4 << 10;
@@ -156,56 +157,7 @@ pub(super) fn put(place: &Path, text: &str, output: &OutputStreams) -> Result<()
     if place == Path::new(STDOUT) {
         return output.text(text);
     }
-    write(place, text, File::options()).map_err(|error| Failure::unwritten(place, &error))?;
+    write(place, text)?;
     output.note(&format!("wrote {}", place.display()));
     Ok(())
-}
-
-/// Writes a file whole or not at all: beside it, created with these options, then in its place.
-pub(in crate::cli) fn write(path: &Path, text: &str, options: OpenOptions) -> io::Result<()> {
-    if let Ok(metadata) = std::fs::metadata(path)
-        && !metadata.is_file()
-    {
-        return File::options()
-            .write(true)
-            .open(path)?
-            .write_all(text.as_bytes());
-    }
-    // A link stays one: what it leads to is replaced.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut beside = path.clone().into_os_string();
-    beside.push(format!(".{}.new", std::process::id()));
-    replace(&path, Path::new(&beside), text.as_bytes(), options)
-}
-
-#[cfg(test)]
-#[cfg(unix)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
-
-    use super::*;
-    use crate::target::private;
-
-    #[test]
-    fn what_is_beside_a_file_is_removed_and_not_written_to() {
-        let folder = tempfile::tempdir().unwrap();
-        // The place of the file is known without links, as it is where it is written.
-        let folder = folder.path().canonicalize().unwrap();
-        let (file, other) = (folder.join("rejects"), folder.join("other"));
-        let beside = folder.join(format!("rejects.{}.new", std::process::id()));
-        std::fs::write(&other, "theirs").unwrap();
-        symlink(&other, &beside).unwrap();
-        write(&file, "first", private::options()).unwrap();
-        // What was left there, and others may read.
-        std::fs::write(&beside, "half of").unwrap();
-        write(&file, "second", private::options()).unwrap();
-        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-        assert_eq!([read(&file), read(&other)], ["second", "theirs"]);
-        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        assert!(!beside.exists());
-    }
 }

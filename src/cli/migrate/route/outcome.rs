@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 
 use super::OpenRoute;
 use super::reports::Reports;
-use crate::cli::docs::files::write;
 use crate::cli::failure::Failure;
+use crate::cli::files::write_whole;
 use crate::cli::format::{bytes, count, counted, counted_as};
 use crate::cli::{Outcome, mapping, progress, report, target};
 use crate::load::{self, Cancel, KeyCheck};
@@ -143,7 +143,7 @@ impl RouteReport {
             if text.is_empty() {
                 return fs::remove_file(path);
             }
-            write(path, &text, private::options())
+            write_whole(path, &text, private::options())
         };
         written().map_err(|error| Failure::unwritten(path, &error))
     }
